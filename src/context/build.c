@@ -7,6 +7,7 @@
 #include "context/build.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -466,24 +467,6 @@ static bool restore_repeats(lc_context *context)
 
 /* ---- The answer ------------------------------------------------------------------------------ */
 
-static void put_included(const choice *chosen, lc_json_writer *out)
-{
-    lc_jw_name(out, "included");
-    lc_jw_array(out);
-    for (size_t i = 0; i < chosen->item_count; i++) {
-        const lc_pack_item *item = chosen->items[i];
-
-        if (!item->is_included || item->id.len == 0)
-            continue;
-        lc_jw_object(out);
-        lc_jw_member_str(out, "id", item->id);
-        lc_jw_member_text(out, "section", lc_context_sections[item->section].pack.name);
-        lc_jw_member_int(out, "tokens", item->tokens);
-        lc_jw_end(out);
-    }
-    lc_jw_end(out);
-}
-
 /* Why the candidate is not in the text; NULL = it is. */
 static const char *exclusion_of(const lc_candidate *of)
 {
@@ -555,13 +538,56 @@ static loci_status list_lines(const lc_context *context, const choice *chosen, l
     return LOCI_OK;
 }
 
-static void put_exclusion(const lc_candidate *of, int64_t *left, lc_json_writer *out)
+static void put_rounded(lc_json_writer *out, const char *name, double part)
+{
+    lc_jw_member_real(out, name, round(part * 10000) / 10000); /* Enough to compare two items. */
+}
+
+/* The score of a candidate that was searched for, and its parts. */
+static void put_score(const lc_candidate *of, lc_json_writer *out)
+{
+    if (of->score <= 0)
+        return;
+    put_rounded(out, "score", of->score);
+    put_rounded(out, "words", of->parts.lexical);
+    put_rounded(out, "meaning", of->parts.vector);
+}
+
+static void put_included(const lc_context *context, const choice *chosen, lc_json_writer *out)
+{
+    _Static_assert(offsetof(lc_candidate, item) == 0, "an item of the packer is a candidate");
+
+    lc_jw_name(out, "included");
+    lc_jw_array(out);
+    for (size_t i = 0; i < chosen->item_count; i++) {
+        const lc_pack_item *item = chosen->items[i];
+        const lc_candidate *of = (const lc_candidate *)item;
+
+        if (!item->is_included || item->id.len == 0)
+            continue;
+        lc_jw_object(out);
+        lc_jw_member_str(out, "id", item->id);
+        lc_jw_member_text(out, "section", lc_context_sections[item->section].pack.name);
+        lc_jw_member_int(out, "tokens", item->tokens);
+        if (context->input->is_explained) {
+            lc_jw_member_text(out, "why", why_of(context, of));
+            put_score(of, out);
+        }
+        lc_jw_end(out);
+    }
+    lc_jw_end(out);
+}
+
+static void put_exclusion(const lc_context *context, const lc_candidate *of, int64_t *left,
+                          lc_json_writer *out)
 {
     if (of->item.id.len == 0 || (*left)-- <= 0)
         return;
     lc_jw_object(out);
     lc_jw_member_str(out, "id", of->item.id);
     lc_jw_member_text(out, "reason", exclusion_of(of));
+    if (context->input->is_explained)
+        put_score(of, out);
     lc_jw_end(out);
 }
 
@@ -579,14 +605,14 @@ static void put_excluded(lc_context *context, const choice *chosen, lc_json_writ
         if (reason == NULL || chosen->order[i]->left_out != NULL)
             continue;
         lc_context_count(context, reason, 1);
-        put_exclusion(chosen->order[i], &left, out);
+        put_exclusion(context, chosen->order[i], &left, out);
     }
     for (size_t i = 0; i < chosen->count; i++)
         if (chosen->order[i]->left_out != NULL)
-            put_exclusion(chosen->order[i], &left, out);
+            put_exclusion(context, chosen->order[i], &left, out);
     for (size_t i = 0; i < context->count; i++)
         if (context->candidates[i].is_evidence && context->candidates[i].left_out != NULL)
-            put_exclusion(&context->candidates[i], &left, out);
+            put_exclusion(context, &context->candidates[i], &left, out);
     lc_jw_end(out);
     lc_jw_name(out, "excluded_counts");
     lc_jw_object(out);
@@ -693,7 +719,7 @@ static loci_status pack_and_answer(lc_context *context, choice *chosen, lc_json_
         lc_jw_member_str(out, "text", lc_buf_str(&text));
         if (context->input->format == LC_CONTEXT_MESSAGES)
             lc_format_put_request(context->input, lc_buf_str(&text), pack.prefix_bytes, out);
-        put_included(chosen, out);
+        put_included(context, chosen, out);
         put_excluded(context, chosen, out);
         put_tokens(&pack, context->input, out);
         put_warnings(context, out);

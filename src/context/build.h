@@ -83,6 +83,7 @@ typedef struct lc_context_input {
     unsigned section_mask;         /* Sections that are wanted: lc_context_section_bit(). */
     bool relevant_only;            /* Nothing but what the query is about. */
     bool is_brief;                 /* For the start of a session: summaries of any session. */
+    bool is_explained;             /* Items have their reasons and scores. */
     lc_context_lines *lines;       /* Out: the manifest, in the arena; NULL = not wanted. */
     lc_context_format format;
     bool is_for_openai;       /* Messages in OpenAI's shape, else in Anthropic's. */

@@ -166,7 +166,7 @@ extern const lc_record lc_client_record;
     }
 #define LC_WARNINGS_RESULT                                                                         \
     {                                                                                              \
-        "warnings", 0, "Changes loci made to the arguments; absent if there are none",             \
+        "warnings", 0, "Changes loci made to the arguments; absent if none",                       \
             LC_RESULT_LIST | LC_RESULT_OPTIONAL, .record = &lc_warning_record                      \
     }
 

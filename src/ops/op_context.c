@@ -230,6 +230,17 @@ static const lc_op fact_observe = {
 #define REASONS                                                                                    \
     "superseded|retracted|restricted|scope|expired|needs_review|claim|duplicate|irrelevant|budget"
 
+/* With `explain`, of items that were searched for. */
+#define SCORE_RESULTS                                                                              \
+    {"score", LC_PARAM_REAL, "With explain: score in its section, if it was searched for",         \
+     LC_RESULT_OPTIONAL},                                                                          \
+        {"words", LC_PARAM_REAL, "With explain: part of the score for words of the query",         \
+         LC_RESULT_OPTIONAL},                                                                      \
+    {                                                                                              \
+        "meaning", LC_PARAM_REAL, "With explain: part of the score for nearness of meaning",       \
+            LC_RESULT_OPTIONAL                                                                     \
+    }
+
 static const lc_record included_record = {
     .name = "ContextItem",
     .members =
@@ -237,6 +248,9 @@ static const lc_record included_record = {
             {"id", LC_PARAM_STRING, "Id of the fact, message, item or signal"},
             {"section", LC_PARAM_STRING, "Section of the text that it is in"},
             {"tokens", LC_PARAM_INT, "Number of tokens"},
+            {"why", LC_PARAM_STRING, "With explain: reason for being in the text",
+             LC_RESULT_OPTIONAL, .choices = LC_CONTEXT_WHYS},
+            SCORE_RESULTS,
             {NULL},
         },
 };
@@ -247,6 +261,7 @@ static const lc_record excluded_record = {
         (const lc_result[]){
             {"id", LC_PARAM_STRING, "Id of the fact, message, item or signal"},
             {"reason", LC_PARAM_STRING, "Reason for leaving it out", .choices = REASONS},
+            SCORE_RESULTS,
             {NULL},
         },
 };
@@ -328,7 +343,7 @@ typedef struct build_input {
     lc_scope_args scope;
     lc_str_list sections;
     bool relevant_only, brief;
-    bool estimate, keep;
+    bool estimate, keep, explain;
     loci_str format, api;
     loci_str without_session, frame_id, model;
     /* Made before the snapshot. */
@@ -372,6 +387,8 @@ static const lc_param build_params[] = {
              " but text fence what was recorded and name what is not trusted"},
     {LC_ARG_STR("api", build_input, api), .default_text = "\"anthropic\"",
      .choices = LC_CONTEXT_APIS, .help = "API that the format messages is for"},
+    {LC_ARG_BOOL("explain", build_input, explain, "false"),
+     .help = "Whether to add the reason for each included item, and the scores of all"},
     {LC_ARG_BOOL("keep", build_input, keep, "false"),
      .help = "Whether to keep the manifest for context.keep_hours, for context.check, explain, diff"
              " delta and usage"},
@@ -532,6 +549,7 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
                               .section_mask = in->section_mask,
                               .relevant_only = in->relevant_only,
                               .is_brief = in->brief,
+                              .is_explained = in->explain,
                               .lines = in->keep ? &in->lines : NULL,
                               .format = lc_format_find(in->format),
                               .is_for_openai = lc_str_is(in->api, "openai"),

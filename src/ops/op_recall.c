@@ -63,7 +63,7 @@ static const lc_param recall_params[] = {
      .help = "Whether to add the parts of each score, and near misses"},
     LC_VECTOR_PARAMS(recall_input, vector, "the query"),
     {LC_ARG_STR("cursor", recall_input, cursor), .min = 1, .max = LC_CURSOR_BYTES_MAX,
-     .help = "Position of the page: next_cursor of the previous page"},
+     .help = "next_cursor of the previous page"},
     {.name = NULL},
 };
 

@@ -34,8 +34,8 @@ typedef struct lc_page_args {
      .help = "Maximum number of results per page"},                                                \
     {                                                                                              \
         LC_ARG_STR("cursor", T, cursor_m), .min = 1, .max = LC_CURSOR_BYTES_MAX,                   \
-                                           .help = "Position of the page: next_cursor of the "     \
-                                                   "previous page (default: the first page)"       \
+                                           .help = "next_cursor of the previous page (default: "   \
+                                                   "the first page)"                               \
     }
 
 /* Lists that take nothing else: their input is an lc_page_args. */

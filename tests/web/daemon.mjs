@@ -11,8 +11,9 @@ export const require = createRequire(join(process.env.MCP_NPM, "package.json"));
 
 /* ---- The daemon ---------------------------------------------------------- */
 
-// start(name, listen) - `listen` with a port starts it again at the same address.
-export async function start(name, listen = "127.0.0.1:0") {
+// start(name, listen, settings) - `listen` with a port starts it again at the same address;
+// `settings` are variables of its environment.
+export async function start(name, listen = "127.0.0.1:0", settings = {}) {
     const folder = process.env.TMP;
     const tokenFile = join(folder, `${name}.token`);
     const child = spawn(
@@ -29,7 +30,7 @@ export async function start(name, listen = "127.0.0.1:0") {
             tokenFile,
             "--json",
         ],
-        { stdio: ["ignore", "pipe", "ignore"] },
+        { stdio: ["ignore", "pipe", "ignore"], env: { ...process.env, ...settings } },
     );
     const [line] = await once(createInterface({ input: child.stdout }), "line");
     const url = JSON.parse(line).address;

@@ -17,6 +17,13 @@ await seed(daemon);
 let browser = await browse();
 const pages = [];
 
+// The daemon for users with many rows. It does not wait for the disk with each commit.
+let large = null;
+async function startLarge() {
+    large ??= await start("large", undefined, { LOCI_STORE_DURABILITY: "relaxed" });
+    return large;
+}
+
 // open(options) - a page whose console must stay empty; `allowed` are messages that a test causes.
 async function open({ viewport = { width: 1280, height: 800 }, colorScheme = "light" } = {}) {
     const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" });
@@ -37,7 +44,12 @@ async function open({ viewport = { width: 1280, height: 800 }, colorScheme = "li
         dialog.dismiss();
     });
     page.calls = new Set();
-    page.on("request", (r) => r.url().includes("/v1/call/") && page.calls.add(r));
+    page.operations = []; // Those that were called, such as fact.list.
+    page.on("request", (r) => {
+        if (!r.url().includes("/v1/call/")) return;
+        page.calls.add(r);
+        page.operations.push(r.url().split("/").at(-1));
+    });
     for (const event of ["requestfinished", "requestfailed"])
         page.on(event, (r) => page.calls.delete(r));
     pages.push(page);
@@ -82,6 +94,43 @@ async function audit(name, page) {
             .map((v) => v.id + ": " + v.nodes[0].html.slice(0, 120) + " "
                 + v.nodes[0].failureSummary))`);
     is(`${name}: axe finds nothing serious`, [], found);
+}
+
+// The things of a graph that overlap, that leave the drawing, or whose names cannot be read.
+async function faultsOfGraph(page) {
+    await page.locator(".graph .node").first().waitFor();
+    return page.evaluate(() => {
+        const svg = document.querySelector(".graph svg");
+        const [width, height] = [svg.width.baseVal.value, svg.height.baseVal.value];
+        const boxOf = (element) => {
+            const { x, y, width: w, height: h } = element.getBBox();
+            return { x, y, right: x + w, bottom: y + h, of: element.textContent };
+        };
+        const isInside = (inner, outer) =>
+            inner.x >= outer.x - 0.5 && inner.y >= outer.y - 0.5 &&
+            inner.right <= outer.right + 0.5 && inner.bottom <= outer.bottom + 0.5;
+        const meet = (a, b) =>
+            a.x < b.right && b.x < a.right && a.y < b.bottom && b.y < a.bottom;
+        const nodes = [...svg.querySelectorAll(".node")];
+        const things = [...nodes, ...svg.querySelectorAll("text.region")].map(boxOf);
+        const faults = [];
+        things.forEach((thing, i) => {
+            if (!isInside(thing, { x: 0, y: 0, right: width, bottom: height }))
+                faults.push(`${thing.of} leaves the drawing`);
+            for (const other of things.slice(i + 1))
+                if (meet(thing, other)) faults.push(`${thing.of} overlaps ${other.of}`);
+        });
+        for (const node of nodes) {
+            const box = node.querySelector("rect");
+            for (const text of node.querySelectorAll("text")) {
+                if (box && !isInside(boxOf(text), boxOf(box)))
+                    faults.push(`${text.textContent} leaves its box`);
+                if (text.matches(".name") && /^.{0,4}…/u.test(text.textContent))
+                    faults.push(`${text.textContent} is not readable`);
+            }
+        }
+        return faults;
+    });
 }
 
 const idOf = async (operation, args) => (await daemon.call(operation, args)).id;
@@ -393,12 +442,12 @@ const tests = {
                 all.map((n) => n.getAttribute("aria-label")).sort(),
             ),
         );
-        is("each dependency is an arrow", 2, await page.locator("line[marker-end]").count());
+        is("each dependency is an arrow", 2, await page.locator("path.link[marker-end]").count());
         const xs = await Promise.all(
             ["a", "b", "c"].map((key) =>
                 page
-                    .locator(`.node[aria-label^="${key} ="] circle`)
-                    .evaluate((circle) => Number(circle.getAttribute("cx"))),
+                    .locator(`.node[aria-label^="${key} ="] rect`)
+                    .evaluate((box) => Number(box.getAttribute("x"))),
             ),
         );
         ok(`arrows lead to the right: ${xs}`, xs[0] < xs[1] && xs[1] < xs[2]);
@@ -431,6 +480,80 @@ const tests = {
         );
     },
 
+    async "graphs do not overlap"() {
+        const by = { user_id: "names" };
+        const fact = (key, value, sources = []) =>
+            daemon.call("fact.write", {
+                ...by,
+                key,
+                value,
+                ...(sources.length && { depends_on: sources.map((source) => source.id) }),
+            });
+        const long = "organisation.headquarters.municipality_of_registration";
+        const town = await fact(long, "The municipality of Trondheim in Trøndelag county");
+        const phone = await fact("連絡先.緊急時の電話番号.本社の受付と警備", "電話番号は部署ごとに異なる");
+        const middle = [];
+        for (let i = 0; i < 7; i++)
+            middle.push(
+                await fact(`derived.setting.with_a_rather_long_name_${i}`, `W${"W".repeat(300)}`, [
+                    town,
+                    ...(i % 2 ? [phone] : []),
+                ]),
+            );
+        for (let i = 0; i < 5; i++)
+            await fact(`second.level.of_derivation.with_a_long_name_${i}`, { i }, [
+                town, // An arrow that passes a column.
+                middle[i],
+                middle[i + 1],
+            ]);
+        await daemon.call("window.open", { ...by, context_max: 50000 });
+        for (let i = 0; i < 40; i++) {
+            const name = i % 3 ? `a-quite-long-name-of-a-document-${i}.md` : `名前${i}.md`;
+            const id = `text:${name}`;
+            await daemon.call("resource.discover", {
+                ...by,
+                name,
+                text: "Some words. ".repeat(3 + i * 9),
+            });
+            if (i % 4 < 3) await daemon.call("resource.page_in", { ...by, id, mode: "full" });
+            if (i % 4 === 1) await daemon.call("resource.page_out", { ...by, id });
+            if (i > 20 && i % 3)
+                await daemon.call("resource.link", { ...by, id, to: "text:名前0.md" });
+        }
+        const addresses = [
+            views.dependencies[0],
+            "#/facts/office.city",
+            "#/facts/support.hours",
+            "#/facts/price.total",
+            views.window[0],
+            views.resource[0],
+            `#/facts/${long}?user=names`,
+            "#/facts/derived.setting.with_a_rather_long_name_3?user=names",
+            "#/window?user=names",
+        ];
+        for (const width of [1280, 900, 390]) {
+            const page = await open({ viewport: { width, height: 844 } });
+            await logIn(page, daemon, "#/live");
+            for (const address of addresses) {
+                await visit(page, address);
+                await quiet(page);
+                // On a phone a resource hides the map.
+                if (width < 800 && address === views.resource[0]) continue;
+                is(`${address} at ${width} pixels`, [], await faultsOfGraph(page));
+            }
+            if (width < 800) {
+                await visit(page, `#/facts/${long}?user=names`);
+                await quiet(page);
+                const sight = await page.evaluate(() => {
+                    const node = document.querySelector(".node.chosen rect");
+                    const { left, right } = node.getBoundingClientRect();
+                    return left >= 0 && right <= innerWidth;
+                });
+                ok("the chosen fact is in sight on a phone", sight);
+            }
+        }
+    },
+
     async "entities and their cards"() {
         const page = await open();
         await logIn(page, daemon, "#/entities");
@@ -460,7 +583,7 @@ const tests = {
         const id = (await call("resource.get", { id: "text:one" })).id;
         await page.locator(`[data-node="${id}"]`).waitFor();
         is("each resource is in the graph", 2, await page.locator(".node").count());
-        await page.locator(".graph line.link").waitFor({ state: "attached" });
+        await page.locator(".graph path.link").waitFor({ state: "attached" });
         await page.locator(`[data-node="${id}"] circle`).click();
         await sees("a click in the graph opens it", page, "text:one", ".detail h2");
         await page.click("text=/^Page in$/");
@@ -501,6 +624,54 @@ const tests = {
         await page.locator("dialog").waitFor({ state: "detached" });
         await openFirst(page);
         await sees("the list opens a resource by keyboard", page, "text:two", ".detail h2");
+    },
+
+    async "a context: reasons, scores, and two budgets"() {
+        const query = "Where is the office?";
+        const page = await open();
+        await logIn(page, daemon, "#/context");
+        await sees("what to do first", page, "Type a question");
+        await page.keyboard.press("/");
+        await page.keyboard.type(query);
+        await sees("the text for the question", page, "office.city: Trondheim", ".context pre");
+        await page.fill('[type="number"] >> nth=0', "90");
+        await page.fill('[type="number"] >> nth=1', "400");
+        const built = async (budget) =>
+            daemon.call("context.build", { query, budget, explain: true });
+        await page.waitForFunction(() => location.hash.includes("budget=90&budget2=400"));
+        for (const budget of [90, 400]) {
+            const card = page.locator(`.context[aria-label="Budget of ${budget} tokens"]`);
+            await card.locator(".items-table a").first().waitFor();
+            await quiet(page);
+            const { included, excluded, tokens } = await built(budget);
+            await sees(`the tokens of ${budget}`, page, `${tokens.total} of ${budget} tokens`);
+            const scores = await card
+                .locator(".items-table tbody tr")
+                .evaluateAll((all) =>
+                    all.map((row) => row.querySelector(".score")?.ariaLabel ?? ""),
+                );
+            is(
+                `the score of each line with its parts, ${budget}`,
+                [...included, ...excluded].map(({ score, meaning, words }) =>
+                    score === undefined
+                        ? ""
+                        : `Score ${score.toFixed(2)}: meaning ${meaning.toFixed(2)}, ` +
+                          `words ${words.toFixed(2)}`,
+                ),
+                scores,
+            );
+            ok(`some have one, ${budget}`, scores.filter(Boolean).length > 2, scores);
+            const whys = await card.locator(".items-table tr td:nth-child(2)").allInnerTexts();
+            ok(`each line has a reason, ${budget}`, whys.every(Boolean), whys);
+        }
+        await sees("what was searched for", page, "a current fact, near the question");
+        await sees("what lost its place", page, "the budget was used up");
+        const city = page.locator(".context a", { hasText: "office.city" });
+        await city.first().click();
+        await sees("a line leads to its fact", page, "Said by board", ".why");
+        await page.goBack();
+        await page.locator(".context >> nth=1").waitFor();
+        ok("and back to both budgets", page.url().includes("budget2=400"));
     },
 
     async "frames: tree, budget, pack, suspended work"() {
@@ -892,6 +1063,58 @@ const tests = {
         is("no event is shown twice", seqs.length, new Set(seqs).size);
     },
 
+    async "only new events are changes"() {
+        const by = { user_id: "calm" };
+        for (const value of [1, 2, 3]) await daemon.call("fact.write", { ...by, key: "k", value });
+        const page = await open();
+        page.allowed = [/ERR_|Failed to load|50[34]/];
+        const settle = async () => {
+            await page.waitForTimeout(800); // Longer than a view waits after an event.
+            await quiet(page);
+        };
+        const times = (operation) => page.operations.filter((name) => name === operation).length;
+        await logIn(page, daemon, "#/live?user=calm");
+        await sees("events of the past are shown", page, "k = 3", ".list");
+        page.operations.length = 0;
+        await visit(page, "#/facts/k?user=calm");
+        await sees("a fact", page, "It replaced", ".why");
+        await settle();
+        is("a view is read once", [1, 1], [times("fact.list"), times("fact.history")]);
+        is("and nothing is announced", 0, await page.locator(".stale").count());
+        await page.reload();
+        page.operations.length = 0;
+        await logIn(page, daemon, "#/facts/k?user=calm");
+        await sees("the same as the first view of a page", page, "It replaced", ".why");
+        await settle();
+        is("is read once", [1, 1], [times("fact.list"), times("fact.history")]);
+        is("and announces nothing either", 0, await page.locator(".stale").count());
+        await daemon.call("fact.write", { ...by, key: "k", value: "by another" });
+        await sees("a new event is read", page, "by another", ".headline");
+        await page.locator(".stale").waitFor();
+        await page.click(".stale");
+        await page.locator(".stale").waitFor({ state: "detached" });
+        const { listen, store } = daemon;
+        await daemon.stop();
+        await page.locator(".down").waitFor();
+        const args = ["fact", "write", "k", "meanwhile", "--user-id", "calm", "--store", store];
+        execFileSync(process.env.LOCI, args, { stdio: "ignore" });
+        page.operations.length = 0;
+        daemon = await start("main", listen);
+        await sees("what came meanwhile is shown", page, "meanwhile", ".headline");
+        await page.locator(".badge.good >> text=live").waitFor();
+        await settle();
+        is("after one read", [1, 1], [times("fact.list"), times("fact.history")]);
+        is("without a word about it", 0, await page.locator(".stale").count());
+        await daemon.call("fact.write", { ...by, key: "k", value: "afterwards" });
+        await sees("the stream goes on", page, "afterwards", ".headline");
+        await page.locator(".stale").waitFor();
+        await page.click(".detail >> text=Retract …");
+        await page.click("dialog button.danger");
+        await sees("the user's own change", page, "retracted without", ".timeline");
+        await page.locator(".stale").waitFor({ state: "detached" });
+        ok("is in the list at once", true);
+    },
+
     async "hostile texts stay texts"() {
         const evil = (n) =>
             `<img src=x onerror=alert(${n})><script>alert(${n})</script>` +
@@ -1009,6 +1232,7 @@ const tests = {
     },
 
     async "many rows"() {
+        const daemon = await startLarge();
         const total = Number(process.env.ROWS || 100000);
         await fill(daemon, "fact.write", total, (i) => ({
             user_id: "many",
@@ -1039,6 +1263,7 @@ const tests = {
     },
 
     async "many memories"() {
+        const daemon = await startLarge();
         await fillMemories(daemon, "many", Number(process.env.MEMORIES || 2000));
         const page = await open();
         await logIn(page, daemon, "#/memories?user=many");
@@ -1054,6 +1279,7 @@ const tests = {
     },
 
     async "ten thousand frames"() {
+        const daemon = await startLarge();
         const count = 10000;
         const user_id = "agent";
         const wide = await fillFrames(daemon, user_id, count);
@@ -1133,4 +1359,5 @@ for (const [name, run] of Object.entries(tests)) {
 }
 await within(browser.close(), 20000);
 await daemon.stop();
+await large?.stop();
 await finish();

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 
 /* ---- Filling ------------------------------------------------------------- */
 
-const BATCH = 100;
+const BATCH = 100; // The most that a daemon takes.
+const LANES = 4; // Batches at a time: the writer commits several of them together.
 
 async function batch({ url, token }, op, list) {
     const answer = await fetch(`${url}/v1/batch`, {
@@ -18,14 +19,22 @@ async function batch({ url, token }, op, list) {
     return body.answers;
 }
 
-// fill(daemon, operation, count, make) - `count` calls with the arguments make(0), make(1) …
+// fill(daemon, operation, count, make) - `count` calls with the arguments make(0), make(1) …;
+// returns their answers in this order.
 export async function fill(daemon, operation, count, make) {
-    const answers = [];
-    for (let at = 0; at < count; at += BATCH) {
-        const size = Math.min(BATCH, count - at);
-        const list = Array.from({ length: size }, (_, i) => make(at + i));
-        answers.push(...(await batch(daemon, operation, list)));
-    }
+    const answers = new Array(count);
+    let next = 0;
+    const lane = async () => {
+        while (next < count) {
+            const at = next;
+            next += BATCH;
+            const size = Math.min(BATCH, count - at);
+            const list = Array.from({ length: size }, (_, i) => make(at + i));
+            const found = await batch(daemon, operation, list);
+            for (let i = 0; i < size; i++) answers[at + i] = found[i];
+        }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
     return answers;
 }
 

@@ -2,31 +2,32 @@
 // view is gone, is aborted; its late answer is never shown.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call, epoch } from "./api.js";
-import { changes, isForgetting } from "./live.js";
+import { changes, hasActed, isForgetting, isReady, newestSeq } from "./live.js";
 import { scoped } from "./route.js";
 
 const SETTLE_MS = 250; // Between a change that the stream has shown and reading it.
 
-// The number of changes in the rooms ("fact", "memory"), some time after the last one.
-function useChanges(rooms) {
-    const count = rooms.reduce((sum, room) => sum + (changes.value[room] || 0), 0);
-    const [settled, setSettled] = useState(count);
+// The number of the newest event in the rooms ("fact", "memory"), some time after the last one.
+function useNewest(rooms) {
+    const newest = Math.max(0, ...rooms.map((room) => changes.value[room] || 0));
+    const [settled, setSettled] = useState(newest);
     useEffect(() => {
-        if (count === settled || isForgetting.value) return undefined;
-        const timer = setTimeout(() => setSettled(count), SETTLE_MS);
+        if (newest === settled || isForgetting.value) return undefined;
+        const timer = setTimeout(() => setSettled(newest), SETTLE_MS);
         return () => clearTimeout(timer);
-    }, [count, settled, isForgetting.value]);
+    }, [newest, settled, isForgetting.value]);
     return settled;
 }
 
 // One call: {data, error, isLoading, reload}. `operation` null calls nothing. The answer is read
-// again when an event of `rooms` comes, and when the daemon is back.
+// again when an event of `rooms` comes that is not in it, and when the daemon is back.
 export function useCall(operation, args = {}, rooms = []) {
     const [state, setState] = useState({ data: null, error: null, isLoading: operation !== null });
     const [turn, setTurn] = useState(0);
     const key = JSON.stringify([operation, scoped(args)]);
     const shown = useRef("");
-    const seen = useChanges(rooms);
+    const newest = useNewest(rooms);
+    const included = useRef(Infinity); // Number of the last event that is surely in the answer.
     useEffect(() => {
         if (operation === null) {
             setState({ data: null, error: null, isLoading: false });
@@ -35,18 +36,25 @@ export function useCall(operation, args = {}, rooms = []) {
         const controller = new AbortController();
         const isSame = shown.current === key;
         setState((old) => ({ data: isSame ? old.data : null, error: null, isLoading: true }));
-        call(operation, scoped(args), controller.signal).then(
-            (data) => {
+        const read = async () => {
+            await isReady();
+            if (controller.signal.aborted) return;
+            included.current = newestSeq();
+            try {
+                const data = await call(operation, scoped(args), controller.signal);
                 shown.current = key;
                 setState({ data, error: null, isLoading: false });
-            },
-            (error) => {
+            } catch (error) {
                 if (error.name !== "AbortError")
                     setState((old) => ({ data: old.data, error, isLoading: false }));
-            },
-        );
+            }
+        };
+        read();
         return () => controller.abort();
-    }, [key, turn, seen, epoch.value]);
+    }, [key, turn, epoch.value]);
+    useEffect(() => {
+        if (newest > included.current) setTurn((n) => n + 1);
+    }, [newest]);
     return { ...state, reload: useCallback(() => setTurn((n) => n + 1), []) };
 }
 
@@ -66,8 +74,8 @@ export function usePages(
     const [turn, setTurn] = useState(0);
     const key = JSON.stringify([operation, scoped(args)]);
     const controller = useRef(null);
-    const seen = useChanges(rooms);
-    const loaded = useRef(seen);
+    const newest = useNewest(rooms);
+    const included = useRef(Infinity); // As in useCall, for the first page.
 
     const read = useCallback(
         async (cursor, old) => {
@@ -75,6 +83,9 @@ export function usePages(
             let rows = old;
             let shown = -SHOW_MS;
             controller.current = current;
+            await isReady();
+            if (current.signal.aborted) return;
+            if (!cursor) included.current = newestSeq();
             try {
                 do {
                     const page = { limit, ...scoped(args), ...(cursor ? { cursor } : {}) };
@@ -101,11 +112,16 @@ export function usePages(
             setState({ ...empty, isLoading: false });
             return undefined;
         }
-        loaded.current = seen;
         setState((old) => ({ ...old, error: null, isLoading: true }));
         read(null, []);
         return () => controller.current?.abort();
     }, [key, turn, epoch.value]);
+
+    // What the user has just done is shown at once, unless that would lose the place in the list.
+    const isStale = newest > included.current;
+    useEffect(() => {
+        if (isStale && hasActed() && state.rows.length <= limit) setTurn((n) => n + 1);
+    }, [newest]);
 
     const more = useCallback(() => {
         if (state.isLoading || !state.cursor) return;
@@ -117,7 +133,7 @@ export function usePages(
         ...state,
         hasMore: Boolean(state.cursor),
         more,
-        isStale: seen !== loaded.current,
+        isStale,
         reload: useCallback(() => setTurn((n) => n + 1), []),
     };
 }

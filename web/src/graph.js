@@ -1,8 +1,9 @@
 // graph.js - a drawing of things and the links between them. Nodes are links of the page: a click
 // or Enter opens one. The drawing is one stop of the Tab key; arrow keys move between its nodes.
 //
-// Layouts are computed at once by d3-force and never animated, so they are the same with reduced
-// motion, and equal things give equal drawings.
+// Layouts are computed at once and never animated, so they are the same with reduced motion, and
+// equal things give equal drawings. Each node has a cell of its own, and its name is cut to the
+// width of the cell in pixels: neither nodes nor names overlap.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 // The width of an element in pixels, 0 until it is known: [ref, width].
@@ -18,6 +19,40 @@ export function useWidth() {
     }, []);
     return [box, width];
 }
+
+/* ---- Names --------------------------------------------------------------- */
+
+const FONT = "system-ui, sans-serif";
+let pen = null; // Measures texts; made by the first graph.
+
+function widthOf(text, weight) {
+    pen ??= document.createElement("canvas").getContext("2d");
+    pen.font = `${weight} 11px ${FONT}`;
+    return pen.measureText(text).width;
+}
+
+const CHARACTERS_MAX = 200;
+
+// A name that is no wider than `width` pixels. A longer one loses characters in the middle if
+// `isMiddle`, because names of files and keys often differ at the end, else at the end.
+export function fit(name, width, { isMiddle = false, weight = 400 } = {}) {
+    const all = [...name.replace(/\s+/g, " ")];
+    const cut = (kept) => {
+        const tail = isMiddle ? Math.floor(kept / 2) : 0;
+        return [...all.slice(0, kept - tail), "…", ...(tail ? all.slice(-tail) : [])].join("");
+    };
+    if (all.length <= CHARACTERS_MAX && widthOf(all.join(""), weight) <= width)
+        return all.join("");
+    let [low, high] = [1, Math.min(all.length, CHARACTERS_MAX)];
+    while (low < high) {
+        const middle = Math.ceil((low + high) / 2);
+        if (widthOf(cut(middle), weight) <= width) low = middle;
+        else high = middle - 1;
+    }
+    return cut(low);
+}
+
+/* ---- Moving -------------------------------------------------------------- */
 
 const directions = {
     ArrowLeft: [-1, 0],
@@ -41,8 +76,45 @@ function nearest(nodes, from, [dx, dy]) {
     return best;
 }
 
-// nodes: {id, x, y, r, href, look, symbol, name, title}. links: {source, target, title}, both ends
-// nodes. `below` is drawn first. `current` is the id of the node that Tab reaches.
+/* ---- The drawing --------------------------------------------------------- */
+
+// A circle with its name below it.
+const Circle = ({ of: n }) => (
+    <>
+        <circle cx={n.x} cy={n.y} r={n.r} />
+        <text x={n.x} y={n.y + 4}>
+            {n.symbol}
+        </text>
+        <text class="name" x={n.x} y={n.y + n.r + 12}>
+            {n.name}
+        </text>
+    </>
+);
+
+// A box with its symbol, its name, and a second line below it.
+const Box = ({ of: n }) => {
+    const left = n.x - n.w / 2;
+    return (
+        <>
+            <rect x={left} y={n.y - n.h / 2} width={n.w} height={n.h} rx="6" />
+            <text x={left + 12} y={n.y + 4}>
+                {n.symbol}
+            </text>
+            <text class="name key" x={left + BOX_TEXT} y={n.y - 3}>
+                {n.name}
+            </text>
+            <text class="name" x={left + BOX_TEXT} y={n.y + 12}>
+                {n.second}
+            </text>
+        </>
+    );
+};
+
+export const BOX_TEXT = 24; // Where the text of a box begins.
+
+// nodes: {id, x, y, href, look, symbol, name, title} with r for a circle, or w, h and second for a
+// box. links: {d, title}, d a path. `below` is drawn first. `current` is the id of the node that
+// Tab reaches, and that is in sight if the drawing is wider than its place.
 export function Graph({ nodes, links, width, height, label, current, isDirected, below }) {
     const svg = useRef(null);
     const [at, setAt] = useState(current);
@@ -56,12 +128,12 @@ export function Graph({ nodes, links, width, height, label, current, isDirected,
         setAt(next.id);
         svg.current.querySelector(`[data-node="${CSS.escape(next.id)}"]`).focus();
     };
-    // A line with an arrow ends at the border of the circle.
-    const end = ({ source, target }) => {
-        const [x, y] = [target.x - source.x, target.y - source.y];
-        const share = isDirected ? 1 - (target.r + 3) / Math.max(1, Math.hypot(x, y)) : 1;
-        return { x2: source.x + x * share, y2: source.y + y * share };
-    };
+    useLayoutEffect(() => {
+        const box = svg.current.parentElement;
+        const node = nodes.find((n) => n.id === current);
+        if (node && box.scrollWidth > box.clientWidth)
+            box.scrollLeft = node.x - box.clientWidth / 2;
+    }, [current, width, nodes.length]);
     return (
         <svg ref={svg} role="group" aria-label={label} {...{ width, height }} onKeyDown={move}>
             {isDirected && (
@@ -71,15 +143,9 @@ export function Graph({ nodes, links, width, height, label, current, isDirected,
             )}
             {below}
             {links.map((l) => (
-                <line
-                    class="link"
-                    x1={l.source.x}
-                    y1={l.source.y}
-                    {...end(l)}
-                    marker-end={isDirected ? "url(#arrow)" : undefined}
-                >
+                <path class="link" d={l.d} marker-end={isDirected ? "url(#arrow)" : undefined}>
                     {l.title && <title>{l.title}</title>}
-                </line>
+                </path>
             ))}
             {nodes.map((n) => (
                 <a
@@ -93,13 +159,7 @@ export function Graph({ nodes, links, width, height, label, current, isDirected,
                     onFocus={() => setAt(n.id)}
                 >
                     <title>{n.title}</title>
-                    <circle cx={n.x} cy={n.y} r={n.r} />
-                    <text x={n.x} y={n.y + 4}>
-                        {n.symbol}
-                    </text>
-                    <text class="name" x={n.x} y={n.y + n.r + 12}>
-                        {n.name}
-                    </text>
+                    {n.w ? <Box of={n} /> : <Circle of={n} />}
                 </a>
             ))}
         </svg>

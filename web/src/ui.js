@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
-import { isForgetting } from "./live.js";
+import { isForgetting, noteAct } from "./live.js";
 import { link, scoped } from "./route.js";
 
 /* ---- Words and numbers --------------------------------------------------- */
@@ -61,6 +61,31 @@ export function Value({ value }) {
 // tone: good, warn, bad or none.
 export const Badge = ({ tone = "", children }) => <span class={`badge ${tone}`}>{children}</span>;
 
+// A score with bars for its parts: bars are [look, x, y, width, height], of 100 x 8.
+export const Score = ({ score, bars, text }) => (
+    <span class="score" role="img" aria-label={text} title={text}>
+        <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+            <rect class="track" width="100" height="8" />
+            {bars.map(([look, x, y, width, height]) => (
+                <rect class={look} {...{ x, y, width, height }} />
+            ))}
+        </svg>
+        <span class="muted">{score.toFixed(2)}</span>
+    </span>
+);
+
+// What the colours of bars mean: [look, name, …].
+export const Legend = ({ of, children }) => (
+    <p class="legend muted">
+        {children}
+        {of.map(([look, name]) => (
+            <span>
+                <i class={look} /> {name}
+            </span>
+        ))}
+    </p>
+);
+
 /* ---- States of a view ---------------------------------------------------- */
 
 export function Problem({ error }) {
@@ -111,6 +136,7 @@ export const Notes = () => (
 export async function act(operation, args, done) {
     try {
         const answer = await call(operation, scoped(args));
+        noteAct();
         if (done) say(done);
         return answer;
     } catch (error) {

@@ -198,6 +198,12 @@ export interface ContextExclusion {
     /** Reason for leaving it out. */
     reason: "superseded" | "retracted" | "restricted" | "scope" | "expired" | "needs_review" |
         "claim" | "duplicate" | "irrelevant" | "budget";
+    /** With explain: score in its section, if it was searched for. */
+    score?: number;
+    /** With explain: part of the score for words of the query. */
+    words?: number;
+    /** With explain: part of the score for nearness of meaning. */
+    meaning?: number;
 }
 
 export interface ContextExplainAnswer {
@@ -230,6 +236,15 @@ export interface ContextItem {
     section: string;
     /** Number of tokens. */
     tokens: number;
+    /** With explain: reason for being in the text. */
+    why?: "rule" | "pinned" | "relevant" | "recent" | "open" | "window" | "session" |
+        "environment" | "frame";
+    /** With explain: score in its section, if it was searched for. */
+    score?: number;
+    /** With explain: part of the score for words of the query. */
+    words?: number;
+    /** With explain: part of the score for nearness of meaning. */
+    meaning?: number;
 }
 
 export interface ContextModelsAnswer {
@@ -448,7 +463,7 @@ export interface EntityAliasAnswer {
     merged_into?: string;
     /** Time at which it was first named. */
     created_at: string;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -487,7 +502,7 @@ export interface EnvironmentSetAnswer {
     key: string;
     /** Effect of the call; late: a newer signal exists, nothing changed. */
     outcome: "set" | "late";
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -666,7 +681,7 @@ export interface FactObserveAnswer {
     seq: number;
     /** What was learned from it, if anything. */
     learned?: Learned[];
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -698,7 +713,7 @@ export interface FactRetractAnswer {
     needs_review?: number;
     /** Number of the event; if unchanged, of the one that wrote it. */
     seq: number;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -717,7 +732,7 @@ export interface FactReviewAnswer {
     needs_review?: number;
     /** Number of the event; if unchanged, of the one that wrote it. */
     seq: number;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -742,7 +757,7 @@ export interface FactWriteAnswer {
     needs_review?: number;
     /** Number of the event that wrote it. */
     seq: number;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -776,7 +791,7 @@ export interface FileCreateAnswer {
     text: string;
     /** The file as it is now. */
     file: File;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -789,7 +804,7 @@ export interface FileDeleteAnswer {
     text: string;
     /** Ids of the files concerned. */
     file_ids: string[];
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -842,7 +857,7 @@ export interface FileGetAnswer {
     deleted_at?: string;
     /** Content of the file; empty if it was deleted. */
     content: string;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
 }
 
@@ -858,7 +873,7 @@ export interface FileInsertAnswer {
     text: string;
     /** The file as it is now. */
     file: File;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -878,7 +893,7 @@ export interface FileRenameAnswer {
     text: string;
     /** Ids of the files concerned. */
     file_ids: string[];
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -891,7 +906,7 @@ export interface FileStrReplaceAnswer {
     text: string;
     /** The file as it is now. */
     file: File;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -925,7 +940,7 @@ export interface FileViewAnswer {
     text: string;
     /** The file; absent if the path is a directory. */
     file?: File;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
 }
 
@@ -1229,7 +1244,7 @@ export interface FrameHandleAddAnswer {
     removed_at?: string;
     /** Tokens of the texts of all handles of the frame. */
     context_tokens: number;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -1398,7 +1413,7 @@ export interface FramePopAnswer {
     limits: FramePopAnswerLimits;
     /** Tokens of the frame. */
     budget: FrameBudget;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /** Number of frames that ended. */
     popped: number;
@@ -1479,7 +1494,7 @@ export interface FramePushAnswer {
     limits: FramePushAnswerLimits;
     /** Tokens of the frame. */
     budget: FrameBudget;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -1568,7 +1583,7 @@ export interface FrameReserveAnswer {
     over: number;
     /** Tokens of the frame. */
     budget: FrameBudget;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -1600,7 +1615,7 @@ export interface FrameResultAddAnswer {
     removed_at?: string;
     /** Tokens of the texts of all handles of the frame. */
     context_tokens: number;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -1687,7 +1702,7 @@ export interface FrameSuspendAnswer {
     token: string | null;
     /** Time at which the token expires. */
     expires_at: string;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -1738,7 +1753,7 @@ export interface FrameToolBeginAnswer {
     started_at: string;
     /** True if this was recorded before: the call changed nothing. */
     existing: boolean;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -1788,7 +1803,7 @@ export interface FrameToolEndAnswer {
     started_at: string;
     /** True if this was recorded before: the call changed nothing. */
     existing: boolean;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -1841,7 +1856,7 @@ export interface FrameUpdateAnswer {
     limits: FrameUpdateAnswerLimits;
     /** Tokens of the frame. */
     budget: FrameBudget;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -2456,7 +2471,7 @@ export interface MemoryImportAnswer {
     ended: number;
     /** Number of lines or objects without a statement. */
     skipped: number;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -2521,7 +2536,7 @@ export interface MemoryScoreParts {
 export interface MemorySeedAnswer {
     /** One per statement. */
     results: MemorySeedAnswerResult[];
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -2585,7 +2600,7 @@ export interface MemoryStoreAnswer {
     understood: MemoryStoreAnswerUnderstood;
     /** With messages: one per message that was stored. */
     results?: MemoryStoreAnswerResult[];
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -2716,7 +2731,7 @@ export interface MemoryUpdateAnswer {
     subtype: MemoryUpdateAnswerSubtype;
     /** Program that wrote it, and its session; absent if it is unknown. */
     client?: Client;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -3229,7 +3244,7 @@ export interface ResourceAnnotateAnswer {
     created_at: string;
     /** Pressure of the window after the call. */
     pressure: WindowPressure;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -3353,7 +3368,7 @@ export interface ResourceDiscoverAnswer {
     known: boolean;
     /** Pressure of the window after the call. */
     pressure: WindowPressure;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -3495,7 +3510,7 @@ export interface ResourceLinkAnswer {
     created_at: string;
     /** Pressure of the window after the call. */
     pressure: WindowPressure;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -3628,7 +3643,7 @@ export interface ResourceOfflineAnswer {
     created_at: string;
     /** Pressure of the window after the call. */
     pressure: WindowPressure;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -3752,7 +3767,7 @@ export interface ResourcePageOutAnswer {
     created_at: string;
     /** Pressure of the window after the call. */
     pressure: WindowPressure;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -3889,7 +3904,7 @@ export interface ReviewAcceptAnswer {
     outcome: "accepted" | "corrected" | "dismissed";
     /** Id of the fact, memory, todo or entity that is current now. */
     result?: string;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -3906,7 +3921,7 @@ export interface ReviewCorrectAnswer {
     outcome: "accepted" | "corrected" | "dismissed";
     /** Id of the fact, memory, todo or entity that is current now. */
     result?: string;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -3923,7 +3938,7 @@ export interface ReviewDismissAnswer {
     outcome: "accepted" | "corrected" | "dismissed";
     /** Id of the fact, memory, todo or entity that is current now. */
     result?: string;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -4039,7 +4054,7 @@ export interface SessionAppendAnswer {
     messages?: AppendedMessage[];
     /** What was learned from it, if anything. */
     learned?: Learned[];
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -4122,7 +4137,7 @@ export interface SessionOpenAnswer {
     map: string | null;
     /** Pressure of the window; absent without one. */
     pressure?: WindowPressure;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -4655,7 +4670,7 @@ export interface TodoAddAnswer {
     source_session?: string;
     /** Sentence that it came from. */
     quote?: string;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -4719,7 +4734,7 @@ export interface TodoUpdateAnswer {
     source_session?: string;
     /** Sentence that it came from. */
     quote?: string;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
@@ -5060,7 +5075,7 @@ export interface WorkingSetAnswer {
     expires_at?: string;
     /** Id of the session (ses_...). */
     session_id: string;
-    /** Changes loci made to the arguments; absent if there are none. */
+    /** Changes loci made to the arguments; absent if none. */
     warnings?: Warning[];
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.

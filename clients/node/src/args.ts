@@ -17,7 +17,7 @@ export interface SharedArgs {
     expected_seq?: number | null | undefined;
     /** Session: its id (ses_…), a name of your own, or current: the open session (default). */
     session_id?: string | null | undefined;
-    /** Position of the page: next_cursor of the previous page (default: the first page). */
+    /** next_cursor of the previous page (default: the first page). */
     cursor?: string | null | undefined;
     /** Maximum number of results per page. Default: 50. */
     limit?: number | null | undefined;
@@ -379,7 +379,7 @@ export interface MemoryRecallArgs extends Pick<SharedArgs, "user_id" | "persona_
      * Name of the model that made the vector; vectors of other models are not compared with it.
      */
     model?: string | null | undefined;
-    /** Position of the page: next_cursor of the previous page. */
+    /** next_cursor of the previous page. */
     cursor?: string | null | undefined;
 }
 
@@ -704,6 +704,8 @@ export interface ContextBuildArgs extends Pick<SharedArgs, "user_id" | "persona_
     format?: "text" | "markdown" | "json" | "messages" | null | undefined;
     /** API that the format messages is for. Default: "anthropic". */
     api?: "anthropic" | "openai" | null | undefined;
+    /** Whether to add the reason for each included item, and the scores of all. Default: false. */
+    explain?: boolean | null | undefined;
     /**
      * Whether to keep the manifest for context.keep_hours, for context.check, explain, diff delta
      * and usage. Default: false.

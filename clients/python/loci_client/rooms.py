@@ -1418,6 +1418,7 @@ class ContextRoom:
         brief: Optional[bool] = None,
         format: Optional[Literal["text", "markdown", "json", "messages"]] = None,
         api: Optional[Literal["anthropic", "openai"]] = None,
+        explain: Optional[bool] = None,
         keep: Optional[bool] = None,
         model: Optional[str] = None,
         without_session: Optional[str] = None,
@@ -1436,9 +1437,10 @@ class ContextRoom:
             {"query": query},
             {"budget": budget, "encoding": encoding, "estimate": estimate, "sections": sections,
              "relevant_only": relevant_only, "brief": brief, "format": format, "api": api,
-             "keep": keep, "model": model, "without_session": without_session,
-             "frame_id": frame_id, "scope": scope, "scope_id": scope_id, "user_id": user_id,
-             "persona_id": persona_id, "session_id": session_id}
+             "explain": explain, "keep": keep, "model": model,
+             "without_session": without_session, "frame_id": frame_id, "scope": scope,
+             "scope_id": scope_id, "user_id": user_id, "persona_id": persona_id,
+             "session_id": session_id}
         )
         return answer
 

@@ -215,12 +215,21 @@ class ContextDifference(_ContextDifferenceRequired, total=False):
     """Reason for not being in the other one; absent if the other one has no line of it."""
 
 
-class ContextExclusion(TypedDict):
+class _ContextExclusionRequired(TypedDict):
     id: str
     """Id of the fact, message, item or signal."""
     reason: Literal["superseded", "retracted", "restricted", "scope", "expired", "needs_review",
         "claim", "duplicate", "irrelevant", "budget"]
     """Reason for leaving it out."""
+
+
+class ContextExclusion(_ContextExclusionRequired, total=False):
+    score: float
+    """With explain: score in its section, if it was searched for."""
+    words: float
+    """With explain: part of the score for words of the query."""
+    meaning: float
+    """With explain: part of the score for nearness of meaning."""
 
 
 class _ContextExplainAnswerRequired(TypedDict):
@@ -249,13 +258,25 @@ class ContextExplainAnswer(_ContextExplainAnswerRequired, total=False):
     """Model that it was built for."""
 
 
-class ContextItem(TypedDict):
+class _ContextItemRequired(TypedDict):
     id: str
     """Id of the fact, message, item or signal."""
     section: str
     """Section of the text that it is in."""
     tokens: int
     """Number of tokens."""
+
+
+class ContextItem(_ContextItemRequired, total=False):
+    why: Literal["rule", "pinned", "relevant", "recent", "open", "window", "session",
+        "environment", "frame"]
+    """With explain: reason for being in the text."""
+    score: float
+    """With explain: score in its section, if it was searched for."""
+    words: float
+    """With explain: part of the score for words of the query."""
+    meaning: float
+    """With explain: part of the score for nearness of meaning."""
 
 
 class ContextModelsAnswer(TypedDict):
@@ -491,7 +512,7 @@ class EntityAliasAnswer(_EntityAliasAnswerRequired, total=False):
     merged_into: str
     """Id of the entity that it is an alias of."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -533,7 +554,7 @@ class _EnvironmentSetAnswerRequired(TypedDict):
 
 class EnvironmentSetAnswer(_EnvironmentSetAnswerRequired, total=False):
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -722,7 +743,7 @@ class FactObserveAnswer(_FactObserveAnswerRequired, total=False):
     learned: List[Learned]
     """What was learned from it, if anything."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -757,7 +778,7 @@ class FactRetractAnswer(_FactRetractAnswerRequired, total=False):
     needs_review: int
     """Number of facts that need review since a fact they depend on ended."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -779,7 +800,7 @@ class FactReviewAnswer(_FactReviewAnswerRequired, total=False):
     needs_review: int
     """Number of facts that need review since a fact they depend on ended."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -806,7 +827,7 @@ class FactWriteAnswer(_FactWriteAnswerRequired, total=False):
     needs_review: int
     """Number of facts that need review since a fact they depend on ended."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -846,7 +867,7 @@ class _FileCreateAnswerRequired(TypedDict):
 
 class FileCreateAnswer(_FileCreateAnswerRequired, total=False):
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -862,7 +883,7 @@ class _FileDeleteAnswerRequired(TypedDict):
 
 class FileDeleteAnswer(_FileDeleteAnswerRequired, total=False):
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -920,7 +941,7 @@ class FileGetAnswer(_FileGetAnswerRequired, total=False):
     deleted_at: str
     """Time at which it was deleted; absent if it was not."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
 
 
 class FileHistoryAnswer(TypedDict):
@@ -939,7 +960,7 @@ class _FileInsertAnswerRequired(TypedDict):
 
 class FileInsertAnswer(_FileInsertAnswerRequired, total=False):
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -962,7 +983,7 @@ class _FileRenameAnswerRequired(TypedDict):
 
 class FileRenameAnswer(_FileRenameAnswerRequired, total=False):
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -978,7 +999,7 @@ class _FileStrReplaceAnswerRequired(TypedDict):
 
 class FileStrReplaceAnswer(_FileStrReplaceAnswerRequired, total=False):
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -1018,7 +1039,7 @@ class FileViewAnswer(_FileViewAnswerRequired, total=False):
     file: File
     """The file; absent if the path is a directory."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
 
 
 class _ForgottenItemRequired(TypedDict):
@@ -1349,7 +1370,7 @@ class FrameHandleAddAnswer(_FrameHandleAddAnswerRequired, total=False):
     removed_at: str
     """Time at which it was removed."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -1542,7 +1563,7 @@ class FramePopAnswer(_FramePopAnswerRequired, total=False):
     completed_at: str
     """Time at which it ended."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -1626,7 +1647,7 @@ class FramePushAnswer(_FramePushAnswerRequired, total=False):
     completed_at: str
     """Time at which it ended."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -1730,7 +1751,7 @@ class FrameReserveAnswer(_FrameReserveAnswerRequired, total=False):
     purpose: str
     """Purpose of the tokens."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -1765,7 +1786,7 @@ class FrameResultAddAnswer(_FrameResultAddAnswerRequired, total=False):
     removed_at: str
     """Time at which it was removed."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -1858,7 +1879,7 @@ class FrameSuspendAnswer(_FrameSuspendAnswerRequired, total=False):
     completed_at: str
     """Time at which it ended."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -1918,7 +1939,7 @@ class FrameToolBeginAnswer(_FrameToolBeginAnswerRequired, total=False):
     ended_at: str
     """Time at which it ended."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -1974,7 +1995,7 @@ class FrameToolEndAnswer(_FrameToolEndAnswerRequired, total=False):
     ended_at: str
     """Time at which it ended."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -2030,7 +2051,7 @@ class FrameUpdateAnswer(_FrameUpdateAnswerRequired, total=False):
     completed_at: str
     """Time at which it ended."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -2683,7 +2704,7 @@ class _MemoryImportAnswerRequired(TypedDict):
 
 class MemoryImportAnswer(_MemoryImportAnswerRequired, total=False):
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -2757,7 +2778,7 @@ class _MemorySeedAnswerRequired(TypedDict):
 
 class MemorySeedAnswer(_MemorySeedAnswerRequired, total=False):
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -2828,7 +2849,7 @@ class MemoryStoreAnswer(_MemoryStoreAnswerRequired, total=False):
     results: List[MemoryStoreAnswerResult]
     """With messages: one per message that was stored."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -2973,7 +2994,7 @@ class MemoryUpdateAnswer(_MemoryUpdateAnswerRequired, total=False):
     client: Client
     """Program that wrote it, and its session; absent if it is unknown."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -3523,7 +3544,7 @@ class ResourceAnnotateAnswer(_ResourceAnnotateAnswerRequired, total=False):
     ttl_s: int
     """Seconds after which its content has to be read again."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -3653,7 +3674,7 @@ class ResourceDiscoverAnswer(_ResourceDiscoverAnswerRequired, total=False):
     ttl_s: int
     """Seconds after which its content has to be read again."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -3803,7 +3824,7 @@ class ResourceLinkAnswer(_ResourceLinkAnswerRequired, total=False):
     ttl_s: int
     """Seconds after which its content has to be read again."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -3942,7 +3963,7 @@ class ResourceOfflineAnswer(_ResourceOfflineAnswerRequired, total=False):
     ttl_s: int
     """Seconds after which its content has to be read again."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -4072,7 +4093,7 @@ class ResourcePageOutAnswer(_ResourcePageOutAnswerRequired, total=False):
     ttl_s: int
     """Seconds after which its content has to be read again."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -4218,7 +4239,7 @@ class ReviewAcceptAnswer(_ReviewAcceptAnswerRequired, total=False):
     result: str
     """Id of the fact, memory, todo or entity that is current now."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -4238,7 +4259,7 @@ class ReviewCorrectAnswer(_ReviewCorrectAnswerRequired, total=False):
     result: str
     """Id of the fact, memory, todo or entity that is current now."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -4258,7 +4279,7 @@ class ReviewDismissAnswer(_ReviewDismissAnswerRequired, total=False):
     result: str
     """Id of the fact, memory, todo or entity that is current now."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -4385,7 +4406,7 @@ class SessionAppendAnswer(_SessionAppendAnswerRequired, total=False):
     learned: List[Learned]
     """What was learned from it, if anything."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -4476,7 +4497,7 @@ class SessionOpenAnswer(_SessionOpenAnswerRequired, total=False):
     pressure: WindowPressure
     """Pressure of the window; absent without one."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -5052,7 +5073,7 @@ class TodoAddAnswer(_TodoAddAnswerRequired, total=False):
     quote: str
     """Sentence that it came from."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -5121,7 +5142,7 @@ class TodoUpdateAnswer(_TodoUpdateAnswerRequired, total=False):
     quote: str
     """Sentence that it came from."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -5494,7 +5515,7 @@ class WorkingSetAnswer(_WorkingSetAnswerRequired, total=False):
     expires_at: str
     """Time at which it expires, if before its session."""
     warnings: List[Warning]
-    """Changes loci made to the arguments; absent if there are none."""
+    """Changes loci made to the arguments; absent if none."""
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.

@@ -85,6 +85,43 @@ TEST(context_kept, explains_every_line_and_what_lost_its_place)
     facts_close(&f);
 }
 
+/* A program that only looks must not push the contexts of agents out of the kept ones. */
+TEST(context_kept, a_build_explains_itself_without_being_kept)
+{
+    facts f;
+    const char *rule, *id;
+    loci_str plain, explained, kept;
+
+    facts_open(&f);
+    rule = facts_write(&f, "created", "{'key':'limit','value':'500','is_constraint':true}");
+    for (int i = 0; i < 60; i++)
+        facts_write(&f, "created", "{'key':'city_%02d','value':'a city far away, number %d'}", i,
+                    i);
+    plain = facts_call(&f, "context.build", "{'query':'city','budget':200}");
+    CHECK_EQ(test_member(plain, "included.0.why").len, 0);
+    CHECK_EQ(test_member(plain, "included.1.score").len, 0);
+    explained = facts_call(&f, "context.build", "{'query':'city','budget':200,'explain':true}");
+    CHECK_STR_EQ(test_member_text(explained, "text"), test_member_text(plain, "text"));
+    CHECK_EQ(test_member(explained, "context_id").len, 0);
+    CHECK_STR_EQ(entry(explained, "included", rule, "why"), "rule");
+    CHECK_STR_EQ(entry(explained, "included", rule, "score"), "-");
+    CHECK_STR_EQ(test_member_text(explained, "included.1.why"), "relevant");
+    CHECK(test_member(explained, "included.1.score").len > 0);
+    CHECK(test_member(explained, "excluded.0.score").len > 0);
+    /* The same numbers as those of a kept context. */
+    kept = facts_call(&f, "context.build", "{'query':'city','budget':200,'keep':true}");
+    id = test_format("%.*s", LC_STR_ARG(test_member_text(kept, "context_id")));
+    kept = facts_call(&f, "context.explain", "{'context_id':'%s'}", id);
+    for (int i = 0; test_member(explained, test_format("included.%d", i)).len > 0; i++) {
+        static const char *const members[] = {"id", "section", "why", "tokens", "score", "words"};
+
+        for (size_t j = 0; j < sizeof members / sizeof *members; j++)
+            CHECK_STR_EQ(test_member(explained, test_format("included.%d.%s", i, members[j])),
+                         test_member(kept, test_format("included.%d.%s", i, members[j])));
+    }
+    facts_close(&f);
+}
+
 TEST(context_kept, nothing_of_its_text_is_kept)
 {
     facts f;

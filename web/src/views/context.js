@@ -5,7 +5,17 @@ import { call } from "../api.js";
 import { useCall, useSettled } from "../data.js";
 import { events } from "../live.js";
 import { link, route, scoped, setQuery } from "../route.js";
-import { Badge, Empty, Loading, number, plain, Problem, useStepKeys } from "../ui.js";
+import {
+    Badge,
+    Empty,
+    Legend,
+    Loading,
+    number,
+    plain,
+    Problem,
+    Score,
+    useStepKeys,
+} from "../ui.js";
 import { about } from "./live.js";
 
 const BUDGET = 2000;
@@ -29,13 +39,38 @@ const sections = {
     foundation: "pinned, or the foundation of the profile",
     facts: "a current fact",
     cards: "a card of an entity in the question",
-    memories: "a memory near the question",
+    memories: "a memory",
     todos: "open and due",
+    summaries: "a summary",
     conversation: "said in a conversation",
+    frame: "the task of the agent",
     map: "in the window",
     working: "working memory of the session",
     environment: "the state of the world now",
 };
+
+// Why one item of a section is in the text; for the others, the section is the reason.
+const whys = { relevant: "near the question", recent: "room was left" };
+
+const whyOf = (item) =>
+    [sections[item.section] ?? item.section, item.score && whys[item.why]]
+        .filter(Boolean)
+        .join(", ");
+
+const parts = [
+    ["similarity", "meaning"],
+    ["recency", "words"],
+];
+
+// One bar per part, below each other: the score is made of both (docs/context.md).
+function ScoreOf({ item }) {
+    if (item.score === undefined) return <span class="muted">–</span>;
+    const text =
+        `Score ${item.score.toFixed(2)}: meaning ${item.meaning.toFixed(2)}, ` +
+        `words ${item.words.toFixed(2)}`;
+    const bars = parts.map(([look, name], i) => [look, 0, i * 4, item[name] * 100, 4]);
+    return <Score score={item.score} bars={bars} text={text} />;
+}
 
 // Which operation reads the thing behind an id, and how it becomes a line.
 const readers = {
@@ -77,7 +112,8 @@ function Thing({ id, names }) {
 }
 
 function Built({ query, budget }) {
-    const built = useCall("context.build", { query, budget }, ["fact", "memory", "session"]);
+    const args = { query, budget, explain: true };
+    const built = useCall("context.build", args, ["fact", "memory", "session"]);
     const b = built.data;
     const excluded = b?.excluded ?? [];
     const names = useNames(b ? [...b.included, ...excluded].map((item) => item.id) : []);
@@ -108,9 +144,9 @@ function Built({ query, budget }) {
                 />
             </div>
             <p>
-                {used.map(([name, n]) => (
+                {used.map(([name, n], i) => (
                     <Badge>
-                        {name} {number(n)}
+                        <i class={`share-${i % 6}`} /> {name} {number(n)}
                     </Badge>
                 ))}
             </p>
@@ -125,11 +161,13 @@ function Built({ query, budget }) {
                 <Empty>The text is empty.</Empty>
             )}
             <h3>In the text</h3>
-            <table class="items-table">
+            <Legend of={parts} />
+            <table class="items-table scored">
                 <thead>
                     <tr>
                         <th>What</th>
                         <th>Why</th>
+                        <th>Score</th>
                         <th>Tokens</th>
                     </tr>
                 </thead>
@@ -139,7 +177,10 @@ function Built({ query, budget }) {
                             <td>
                                 <Thing id={item.id} names={names} />
                             </td>
-                            <td>{sections[item.section] ?? item.section}</td>
+                            <td>{whyOf(item)}</td>
+                            <td>
+                                <ScoreOf item={item} />
+                            </td>
                             <td>{number(item.tokens)}</td>
                         </tr>
                     ))}
@@ -155,11 +196,12 @@ function Built({ query, budget }) {
                 {excluded.length === 0 && "nothing"}
             </p>
             {excluded.length > 0 && (
-                <table class="items-table">
+                <table class="items-table scored">
                     <thead>
                         <tr>
                             <th>What</th>
                             <th>Why</th>
+                            <th>Score</th>
                         </tr>
                     </thead>
                     <tbody>
@@ -169,6 +211,9 @@ function Built({ query, budget }) {
                                     <Thing id={item.id} names={names} />
                                 </td>
                                 <td>{reasons[item.reason] ?? item.reason}</td>
+                                <td>
+                                    <ScoreOf item={item} />
+                                </td>
                             </tr>
                         ))}
                     </tbody>

@@ -1,9 +1,8 @@
 // facts.js - the facts of the user, now or as of a time, and why each has its value.
-import { forceCollide, forceLink, forceSimulation, forceY } from "d3-force";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { call } from "../api.js";
 import { useCall, usePages, useSettled } from "../data.js";
-import { Graph, useWidth } from "../graph.js";
+import { BOX_TEXT, fit, Graph, useWidth } from "../graph.js";
 import { changes } from "../live.js";
 import { go, link, route, scoped, setQuery } from "../route.js";
 import {
@@ -210,8 +209,12 @@ function Source({ id }) {
 
 const DEPTH_MAX = 6;
 const NODES_MAX = 60;
-const ROW_HEIGHT = 52;
-const TICKS = 120;
+const COLUMN_MIN = 170; // A drawing that needs more room than there is can be scrolled.
+const COLUMN_MAX = 300;
+const GAP = 44; // Between two columns, for the arrows,
+const ROW_GAP = 12; // and between two rows.
+const BOX_HEIGHT = 40;
+const SWEEPS = 8;
 
 // The facts that `fact` was derived from and those that were derived from it, level by level:
 // {facts: id -> fact with its level, isCut}. Sources have levels below 0. Facts that cannot be read
@@ -258,42 +261,120 @@ const lookOf = (fact) => (fact.needs_review ? "doubt" : fact.status);
 const symbolOf = { valid: "✓", doubt: "?", retracted: "✗", superseded: "·", expired: "·" };
 const short = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
-// One column per level, sources on the left; d3-force finds the order within a column.
+// The column of each fact: one more than the last of its sources, so that all arrows lead to the
+// right. Facts that are in a circle of dependencies stop somewhere.
+function columnsOf(links, ids) {
+    const columns = new Map(ids.map((id) => [id, 0]));
+    for (let round = 0; round < ids.length; round++) {
+        let isDone = true;
+        for (const { source, target } of links)
+            if (columns.get(target) <= columns.get(source)) {
+                columns.set(target, columns.get(source) + 1);
+                isDone = false;
+            }
+        if (isDone) return columns;
+    }
+    return columns;
+}
+
+// One column per level, sources on the left. An arrow that passes a column has a place of its own
+// in it (a bend), so that it does not run through a box. Each sweep puts the things of a column in
+// the order of their neighbours in the column before.
 function place(facts, width) {
     const all = [...facts.values()];
-    const levels = [...new Set(all.map((f) => f.level))].sort((a, b) => a - b);
-    const column = width / Math.max(1, levels.length);
-    const tallest = Math.max(...levels.map((level) => all.filter((f) => f.level === level).length));
-    const height = Math.max(1, tallest) * ROW_HEIGHT + 24;
-    const length = Math.max(4, Math.floor(column / 7.5));
-    const nodes = all.map((fact, i) => ({
-        id: fact.id,
-        fact,
-        r: fact.level === 0 ? 13 : 10,
-        href: link("facts", fact.key),
-        look: `${lookOf(fact)} ${fact.level === 0 ? "chosen" : ""}`,
-        symbol: symbolOf[lookOf(fact)] ?? "·",
-        name: short(`${fact.key} = ${plain(fact.value)}`, length),
-        title:
-            `${fact.key} = ${short(plain(fact.value), 200)}, ` +
-            (fact.needs_review ? "needs review" : nameOf(fact.status)),
-        fx: (levels.indexOf(fact.level) + 0.5) * column, // d3-force moves it up and down only.
-        y: height / 2 + ((i * 37) % 80) - 40,
-    }));
-    const byId = new Map(nodes.map((n) => [n.id, n]));
-    const links = nodes.flatMap((n) =>
-        n.fact.depends_on
-            .filter((id) => byId.has(id))
-            .map((id) => ({ source: id, target: n.id, title: "" })),
+    const links = all.flatMap((fact) =>
+        fact.depends_on
+            .filter((id) => facts.has(id) && id !== fact.id)
+            .map((id) => ({ source: id, target: fact.id })),
     );
-    forceSimulation(nodes)
-        .force("y", forceY(height / 2).strength(0.05))
-        .force("collide", forceCollide(ROW_HEIGHT / 2))
-        .force("link", forceLink(links).id((n) => n.id).strength(0.1))
-        .stop()
-        .tick(TICKS);
-    for (const n of nodes) n.y = Math.max(n.r + 6, Math.min(height - n.r - 18, n.y));
-    return { nodes, links, height };
+    const columnOf = columnsOf(links, [...facts.keys()]);
+    // A fact without sources is beside what was derived from it, not at the far left.
+    for (const fact of all) {
+        const next = links.filter((l) => l.source === fact.id).map((l) => columnOf.get(l.target));
+        if (next.length > 0 && !links.some((l) => l.target === fact.id))
+            columnOf.set(fact.id, Math.min(...next) - 1);
+    }
+    const first = Math.min(...columnOf.values());
+    const count = Math.max(...columnOf.values()) - first + 1;
+    const column = Math.min(COLUMN_MAX, Math.max(COLUMN_MIN, width / count));
+    const total = Math.max(width, column * count);
+    const left = (total - column * count) / 2;
+    const columns = Array.from({ length: count }, () => []);
+    const add = (item, at) => {
+        item.x = left + (at + 0.5) * column;
+        item.before = [];
+        item.after = [];
+        columns[at].push(item);
+        return item;
+    };
+    const w = column - GAP;
+    const nodes = all.map((fact) =>
+        add(
+            {
+                id: fact.id,
+                w,
+                h: BOX_HEIGHT,
+                href: link("facts", fact.key),
+                look: `${lookOf(fact)} ${fact.level === 0 ? "chosen" : ""}`,
+                symbol: symbolOf[lookOf(fact)] ?? "·",
+                name: fit(fact.key, w - BOX_TEXT - 8, { isMiddle: true, weight: 600 }),
+                second: fit(plain(fact.value), w - BOX_TEXT - 8),
+                title:
+                    `${fact.key} = ${short(plain(fact.value), 200)}, ` +
+                    (fact.needs_review ? "needs review" : nameOf(fact.status)),
+            },
+            columnOf.get(fact.id) - first,
+        ),
+    );
+    const byId = new Map(nodes.map((n) => [n.id, n]));
+    const paths = links.map(({ source, target }) => {
+        const path = [byId.get(source)];
+        for (let at = columnOf.get(source) + 1; at < columnOf.get(target); at++)
+            path.push(add({ w: w / 2, h: 0 }, at - first));
+        path.push(byId.get(target));
+        for (let i = 1; i < path.length; i++) {
+            path[i].before.push(path[i - 1]);
+            path[i - 1].after.push(path[i]);
+        }
+        return path;
+    });
+    const heightOf = (items) =>
+        items.reduce((sum, item) => sum + item.h + ROW_GAP, ROW_GAP);
+    const height = Math.max(...columns.map(heightOf));
+    const stack = (items) => {
+        let y = (height - heightOf(items)) / 2 + ROW_GAP;
+        for (const item of items) {
+            item.y = y + item.h / 2;
+            y += item.h + ROW_GAP;
+        }
+    };
+    const sortBy = (member) => (items) => {
+        for (const item of items) {
+            const near = item[member];
+            const sum = near.reduce((y, n) => y + n.y, 0);
+            item.wanted = near.length ? sum / near.length : item.y;
+        }
+        stack(items.sort((a, b) => a.wanted - b.wanted));
+    };
+    columns.forEach(stack);
+    for (let i = 0; i < SWEEPS; i++) {
+        columns.forEach(sortBy("before"));
+        columns.toReversed().forEach(sortBy("after"));
+    }
+    return { nodes, links: paths.map((path) => ({ d: curve(path) })), width: total, height };
+}
+
+// A line through the things of a path, level where it leaves and enters a box.
+function curve(path) {
+    let d = `M${path[0].x + path[0].w / 2} ${path[0].y}`;
+    for (let i = 1; i < path.length; i++) {
+        const from = path[i - 1].x + path[i - 1].w / 2;
+        const to = path[i].x - path[i].w / 2;
+        const middle = (from + to) / 2;
+        d += `C${middle} ${path[i - 1].y} ${middle} ${path[i].y} ${to} ${path[i].y}`;
+        if (path[i].h === 0) d += `H${path[i].x + path[i].w / 2}`;
+    }
+    return d;
 }
 
 // The same facts as an indented tree, with all of each value. A fact that is its own ancestor is
@@ -326,18 +407,24 @@ function Tree({ ids, facts, member, path, label }) {
 function Dependencies({ fact }) {
     const { facts, isCut } = useDependencies(fact);
     const [box, width] = useWidth();
-    const { nodes, links, height } = useMemo(() => place(facts, width), [facts, width]);
+    const { nodes, links, ...size } = useMemo(
+        () => (facts.size > 1 && width > 0 ? place(facts, width) : { nodes: [] }),
+        [facts, width],
+    );
     return (
         <section aria-label="Dependencies">
             <h3>Dependencies</h3>
             <figure class="graph">
-                <div ref={box} style={{ minHeight: `${ROW_HEIGHT}px` }}>
-                    {facts.size > 1 && width > 0 && (
+                <div
+                    ref={box}
+                    class="drawing"
+                    style={{ minHeight: `${BOX_HEIGHT + 2 * ROW_GAP}px` }}
+                >
+                    {nodes.length > 0 && (
                         <Graph
                             nodes={nodes}
                             links={links}
-                            width={width}
-                            height={height}
+                            {...size}
                             current={fact.id}
                             isDirected
                             label={

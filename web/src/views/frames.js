@@ -8,6 +8,7 @@ import { link, route, scoped, setQuery } from "../route.js";
 import {
     Badge,
     Empty,
+    Legend,
     Loading,
     number,
     Pairs,
@@ -151,17 +152,12 @@ function FrameList({ pages, reasons }) {
                     </select>
                 </label>
             </div>
-            <p class="legend muted">
+            <Legend of={parts.map(([, name, look]) => [look, name])}>
                 <span class="frame-count">
                     {number(pages.hasMore ? pages.rows.length : rows.length)} frames
                     {pages.hasMore && " so far"}
                 </span>
-                {parts.map(([, name, look]) => (
-                    <span>
-                        <i class={look} /> {name}
-                    </span>
-                ))}
-            </p>
+            </Legend>
             <Problem error={pages.error} />
             <Stale pages={pages} />
             <Loading when={pages.isLoading} />

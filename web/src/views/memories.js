@@ -8,9 +8,11 @@ import {
     Dialog,
     Empty,
     ForgetDialog,
+    Legend,
     Loading,
     Pairs,
     Problem,
+    Score,
     Split,
     Stale,
     Time,
@@ -34,28 +36,15 @@ function ScoreBar({ score, of }) {
             ? `: similarity ${of.similarity.toFixed(2)}, recency ${of.recency.toFixed(2)}, ` +
               `frequency ${of.frequency.toFixed(2)}, factor ${of.boost.toFixed(2)}`
             : "");
-    return (
-        <span class="score" role="img" aria-label={text} title={text}>
-            <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-                <rect class="track" width="100" height="8" />
-                {of &&
-                    parts.reduce(
-                        ({ x, bars }, [name, , share]) => {
-                            const width = share(of) * of.boost * 100;
-                            return {
-                                x: x + width,
-                                bars: [
-                                    ...bars,
-                                    <rect class={name} x={x} width={width} height="8" />,
-                                ],
-                            };
-                        },
-                        { x: 0, bars: [] },
-                    ).bars}
-            </svg>
-            <span class="muted">{score.toFixed(2)}</span>
-        </span>
-    );
+    let x = 0;
+    const bars = of
+        ? parts.map(([look, , share]) => {
+              const width = share(of) * of.boost * 100;
+              x += width;
+              return [look, x - width, 0, width, 8];
+          })
+        : [];
+    return <Score score={score} bars={bars} text={text} />;
 }
 
 function ScoreTable({ score, of }) {
@@ -181,15 +170,7 @@ function MemoryList({ onHits }) {
                     </label>
                 )}
             </div>
-            {isSearch && (
-                <p class="legend muted">
-                    {parts.map(([look, name]) => (
-                        <span>
-                            <i class={look} /> {name}
-                        </span>
-                    ))}
-                </p>
-            )}
+            {isSearch && <Legend of={parts} />}
             <Problem error={pages.error} />
             {!isSearch && <Stale pages={pages} />}
             <Loading when={pages.isLoading} />

@@ -1,17 +1,10 @@
 // window.js - the window of the agent: which resources it has loaded, what each of them costs, and
 // which would be paged out first. The graph and the list show the same resources; the list is the
 // one for the keyboard and for screen readers.
-import {
-    forceCollide,
-    forceLink,
-    forceManyBody,
-    forceSimulation,
-    forceX,
-    forceY,
-} from "d3-force";
+import { forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useCall, usePages } from "../data.js";
-import { Graph, useWidth } from "../graph.js";
+import { fit, Graph, useWidth } from "../graph.js";
 import { go, link, route, setQuery } from "../route.js";
 import {
     act,
@@ -38,46 +31,115 @@ const shortName = (uri) => uri.replace(/\/+$/, "").split("/").at(-1).replace(/^\
 /* ---- The graph ----------------------------------------------------------- */
 
 const NODES_MAX = 120;
-const HEIGHT = 260;
+const CELL_MIN = 100; // Width of a resource with its name.
+const ROWS_MIN = 3;
+const NARROW = 560; // Less room has its regions below each other.
+const TITLE = 24; // Height of the name of a region.
+const NAME = 26; // Height of the name of a resource, with some room.
+const RADIUS_MAX = 20;
 const TICKS = 150;
 
-// Places the resources: one column per region, the area of a circle by its tokens. The layout is
-// computed at once and never animated, so it is the same with reduced motion.
-const label = (uri, width) => shortName(uri).slice(0, Math.floor(width / regions.length / 8));
+// The place of each region: {x, y, width, height, cells per row}. Beside each other, a region gets
+// as many columns of cells as its resources need in `rows` rows; there are as few rows as possible.
+function placeRegions(counts, width, row) {
+    const heightOf = (rows) => TITLE + rows * row;
+    if (width < NARROW) {
+        const cells = Math.max(2, Math.floor(width / CELL_MIN));
+        let y = 0;
+        return counts.map((n) => {
+            const box = { x: 0, y, width, height: heightOf(Math.ceil(n / cells)), cells };
+            y += box.height;
+            return box;
+        });
+    }
+    const most = Math.max(ROWS_MIN, ...counts);
+    const columnsIn = (rows) => counts.map((n) => Math.max(1, Math.ceil(n / rows)));
+    const isTooWide = (rows) => columnsIn(rows).reduce((a, b) => a + b) * CELL_MIN > width;
+    let rows = ROWS_MIN;
+    while (rows < most && isTooWide(rows)) rows++;
+    const columns = columnsIn(rows);
+    const column = width / columns.reduce((a, b) => a + b);
+    const used = Math.max(...counts.map((n, i) => Math.ceil(n / columns[i])));
+    let x = 0;
+    return columns.map((cells) => {
+        const box = { x, y: 0, width: cells * column, height: heightOf(used), cells };
+        x += box.width;
+        return box;
+    });
+}
 
+// Resources that are linked should be near each other: d3-force pulls them together, and then each
+// gets a cell, row by row, in the order of its place.
+function order(nodes, links, boxes) {
+    if (links.length === 0) return;
+    nodes.forEach((n, i) => {
+        const box = boxes[regions.indexOf(n.resource.region)];
+        Object.assign(n, {
+            middleX: box.x + box.width / 2,
+            middleY: box.y + box.height / 2,
+            x: box.x + box.width / 2 + ((i % 3) - 1) * 12,
+            y: box.y + box.height / 2 + ((i * 37) % 80) - 40,
+        });
+    });
+    forceSimulation(nodes)
+        .force("charge", forceManyBody().strength(-30))
+        .force("x", forceX((n) => n.middleX).strength(0.25))
+        .force("y", forceY((n) => n.middleY).strength(0.06))
+        .force("link", forceLink(links).strength(0.03))
+        .stop()
+        .tick(TICKS);
+}
+
+// A slightly bent line: one that is straight would run through what is between its ends.
+function bent({ source, target }) {
+    const [dx, dy] = [target.x - source.x, target.y - source.y];
+    const [x, y] = [(source.x + target.x) / 2 - dy / 6, (source.y + target.y) / 2 + dx / 6];
+    return `M${source.x} ${source.y}Q${x} ${y} ${target.x} ${target.y}`;
+}
+
+// Places the resources, the area of a circle by its tokens.
 function place(resources, width) {
-    const column = width / regions.length;
-    const centre = (r) => (regions.indexOf(r.region) + 0.5) * column;
-    const nodes = resources.map((r, i) => ({
+    const nodes = resources.map((r) => ({
         id: r.id,
         uri: r.uri,
-        name: label(r.uri, width),
-        r: 8 + Math.min(18, Math.sqrt(r.size_tokens || 0) / 4),
+        r: 9 + Math.min(RADIUS_MAX - 9, Math.sqrt(r.size_tokens || 0) / 4),
         resource: r,
-        x: centre(r) + ((i % 3) - 1) * 12,
-        y: HEIGHT / 2 + ((i * 37) % 80) - 40,
     }));
-    const byName = new Map(nodes.flatMap((n) => [[n.id, n.id], [n.uri, n.id]]));
+    const row = 2 * Math.max(...nodes.map((n) => n.r)) + NAME;
+    const groups = regions.map((region) => nodes.filter((n) => n.resource.region === region));
+    const boxes = placeRegions(
+        groups.map((group) => group.length),
+        width,
+        row,
+    );
+    const byName = new Map(nodes.flatMap((n) => [[n.id, n], [n.uri, n]]));
     const links = nodes.flatMap((n) =>
         n.resource.links
             .filter((l) => byName.has(l.to))
-            .map((l) => ({ source: n.id, target: byName.get(l.to), title: l.label || "link" })),
+            .map((l) => ({ source: n, target: byName.get(l.to), title: l.label || "link" })),
     );
-    forceSimulation(nodes)
-        .force("charge", forceManyBody().strength(-30))
-        .force("x", forceX((n) => centre(n.resource)).strength(0.25))
-        .force("y", forceY(HEIGHT / 2).strength(0.06))
-        .force("collide", forceCollide((n) => Math.max(n.r + 14, n.name.length * 3.4)))
-        .force("link", forceLink(links).id((n) => n.id).strength(0.03))
-        .stop()
-        .tick(TICKS);
-    for (const n of nodes) {
-        const left = regions.indexOf(n.resource.region) * column;
-        const half = Math.max(n.r, n.name.length * 3) + 2;
-        n.x = Math.max(left + half, Math.min(left + column - half, n.x));
-        n.y = Math.max(n.r + 26, Math.min(HEIGHT - n.r - 18, n.y));
-    }
-    return { nodes, links, column };
+    order(nodes, links, boxes);
+    groups.forEach((group, i) => {
+        const { x, y, width: room, height, cells } = boxes[i];
+        if (links.length > 0) group.sort((a, b) => a.y - b.y);
+        const rows = Math.ceil(group.length / cells);
+        const step = (height - TITLE) / rows;
+        for (let at = 0; at < rows; at++) {
+            const line = group.slice(at * cells, (at + 1) * cells);
+            if (links.length > 0) line.sort((a, b) => a.x - b.x);
+            line.forEach((n, j) => {
+                n.x = x + ((j + 0.5) * room) / line.length;
+                n.y = y + TITLE + (at + 0.5) * step - NAME / 2 + 6;
+                n.name = fit(shortName(n.uri), room / line.length - 8, { isMiddle: true });
+            });
+        }
+    });
+    return {
+        nodes,
+        links: links.map((l) => ({ d: bent(l), title: l.title })),
+        boxes,
+        height: Math.max(...boxes.map((box) => box.y + box.height)),
+    };
 }
 
 function MindMap({ resources, chosen, candidates, query }) {
@@ -89,7 +151,7 @@ function MindMap({ resources, chosen, candidates, query }) {
         width,
         shown.map((r) => [r.id, r.region, r.state, r.attention, r.size_tokens, r.links]),
     ]);
-    const { nodes, links, column } = useMemo(() => place(shown, width), [key]);
+    const { nodes, links, boxes, height } = useMemo(() => place(shown, width), [key]);
     const next = new Set(candidates.map((c) => c.id));
     const drawn = nodes.map((n) =>
         Object.assign(n, {
@@ -110,25 +172,18 @@ function MindMap({ resources, chosen, candidates, query }) {
                     nodes={drawn}
                     links={links}
                     width={width}
-                    height={HEIGHT}
+                    height={height}
                     current={chosen}
                     label={
                         `Mind map of ${number(nodes.length)} resources and ` +
                         `${number(links.length)} links; the list below has the same resources`
                     }
-                    below={regions.map((region, i) => (
+                    below={boxes.map(({ x, y, width: w }, i) => (
                         <>
-                            {i > 0 && (
-                                <line
-                                    class="border"
-                                    x1={i * column}
-                                    x2={i * column}
-                                    y1="0"
-                                    y2={HEIGHT}
-                                />
-                            )}
-                            <text class="region" x={i * column + 8} y="16">
-                                {region}
+                            {x > 0 && <line class="border" x1={x} x2={x} y1="0" y2={height} />}
+                            {y > 0 && <line class="border" x1={x} x2={x + w} y1={y} y2={y} />}
+                            <text class="region" x={x + 8} y={y + 16}>
+                                {regions[i]}
                             </text>
                         </>
                     ))}
