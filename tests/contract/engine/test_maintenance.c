@@ -14,14 +14,14 @@
 #define PATIENCE_US 20000000
 
 static struct {
-    lc_db_driver driver; /* The store's own, with a `maintain` that counts. */
+    lc_db_driver driver; /* The store's own, with a counter in `maintain`. */
     const lc_db_driver *own;
     const char *store;
     pthread_t writer;        /* The thread of the test, which makes the commits. */
     _Atomic int by_writer;   /* Calls in it, */
     _Atomic int by_others;   /* and in other threads, */
     _Atomic int connections; /* which used that many connections. */
-    _Atomic int failing;     /* So many calls fail. */
+    _Atomic int failing;     /* Calls that will fail. */
     _Atomic bool is_idle;    /* They do nothing. */
     _Atomic(lc_db *) used;   /* The last connection. */
 } counted;
@@ -145,7 +145,7 @@ TEST_ON(TEST_FILES, maintenance, the_log_stays_short_without_its_help)
     test_close(engine);
 }
 
-/* What was written is in the file although no write has made a checkpoint. */
+/* Written facts are in the file although no write has made a checkpoint. */
 TEST_ON(TEST_FILES, maintenance, copies_the_log_into_the_file)
 {
     loci_engine *engine = open_counting(true);

@@ -345,7 +345,7 @@ TEST(subscription, a_stream_of_all_users_misses_nothing_while_many_write)
     test_close(here);
 }
 
-/* One event for each of so many users, in as few commits as possible. */
+/* One event for each of `count` users, in as few commits as possible. */
 static void write_users(loci_engine *engine, int count)
 {
     enum { GROUP = 250 };
@@ -378,7 +378,7 @@ static void write_users(loci_engine *engine, int count)
     lc_db_close(db);
 }
 
-/* Too much for the feed: the stream says so, and goes on with what is new. */
+/* Too much for the feed: the stream says so, and goes on with new events. */
 TEST(subscription, a_slow_reader_of_all_users_is_told_that_it_lagged)
 {
     loci_engine *engine = open_probe(new_store());
