@@ -320,12 +320,13 @@ static loci_status wait_for_job(waiting *w, bool wait, loci_error *err)
 {
     lc_call *call = w->call;
     lc_arena_mark mark = lc_arena_get_mark(call->arena);
-    loci_status status = LOCI_OK;
+    loci_status status = LOCI_OK, ran = LOCI_OK;
+    loci_error cause;
 
     if (!lc_engine_is_inline(call->engine)) {
         lc_engine_wake_workers(call->engine);
     } else if (wait) {
-        status = lc_engine_run_jobs(call->engine, INT64_MAX, err);
+        ran = lc_engine_run_jobs(call->engine, INT64_MAX, &cause);
         wait = false; /* No other thread runs jobs. */
     }
     while (status == LOCI_OK) {
@@ -338,6 +339,12 @@ static loci_status wait_for_job(waiting *w, bool wait, loci_error *err)
         status = lc_call_progress(call, w->start->unit, w->job.progress_done, w->job.progress_total,
                                   err);
         lc_clock_sleep_us(POLL_US);
+    }
+    /* A job that ended counts, also if the store failed in another one behind it. */
+    if (ran != LOCI_OK && (status != LOCI_OK || !lc_job_status_is_ended(w->job.status))) {
+        status = ran;
+        if (err != NULL)
+            *err = cause;
     }
     return status;
 }
