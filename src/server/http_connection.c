@@ -298,13 +298,14 @@ static void free_ended_streams(lc_http *http)
 
 static void cut(lc_http *http, lc_http_connection *connection, lc_http_phase phase)
 {
+    /* First: a client that sees its end may ask for the metrics. */
+    if (phase != LC_HTTP_IDLE)
+        atomic_fetch_add_explicit(&http->cut, 1, memory_order_relaxed);
     if (phase == LC_HTTP_HEAD || phase == LC_HTTP_BODY)
         lc_http_send_final(connection->fd, 408);
     if (phase == LC_HTTP_REPLY || phase == LC_HTTP_STREAM)
         lc_http_drop_unsent(connection);
     (void)shutdown(connection->fd, SHUT_RDWR); /* The loop sees the end and closes. */
-    if (phase != LC_HTTP_IDLE)
-        atomic_fetch_add_explicit(&http->cut, 1, memory_order_relaxed);
 }
 
 /* Whether data arrived since the connection is idle. */
