@@ -1,6 +1,7 @@
 /* postgres_partition.c - see partition.h. Which tables are divided is read from the server's
  * catalogue; `meta.partitions` says only how it should be. So a process that dies at any point
- * leaves nothing that a later one would take for something else.
+ * leaves nothing that a later one would take for something else. One that was stopped, and
+ * continues when another has made a copy of its own, recognises it by its number (copy_id).
  *
  * Slices go through a table in the order of its key, as texts: keys have columns of different
  * kinds, and a job keeps its position as JSON.
@@ -37,6 +38,11 @@ static const lc_sql count_sql = {"select count(*) from pg_catalog.pg_inherits i"
                                  " join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
                                  " where n.nspname = current_schema() and c.relname = $1",
                                  "t", "i"};
+/* The server's own number of a table: a later table of the same name has another. */
+static const lc_sql id_sql = {"select cast(c.oid as bigint) from pg_catalog.pg_class c"
+                              " join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
+                              " where n.nspname = current_schema() and c.relname = $1",
+                              "t", "i"};
 
 static bool is_postgres(const lc_tx *tx)
 {
@@ -235,6 +241,16 @@ loci_status lc_partition_continue(lc_partition *p, const loci_str *after, size_t
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
+/* 0 = there is no copy. */
+static loci_status find_copy(lc_tx *tx, const lc_table *table, int64_t *out, loci_error *err)
+{
+    char copy[NAME_BYTES];
+
+    *out = 0;
+    (void)snprintf(copy, sizeof copy, "%s__copy", table->name);
+    return lc_tx_find_numbers(tx, &id_sql, (lc_arg[]){LC_T(loci_str_of(copy))}, out, err);
+}
+
 /* Behind the name of the table, in this order. */
 static void put_drop(lc_buf *out, const char *name)
 {
@@ -307,21 +323,21 @@ static loci_status begin(lc_tx *tx, void *ctx, loci_error *err)
     lc_partition *p = b->partition;
     char copy[NAME_BYTES];
     int64_t count = 0;
-    bool exists = false;
     loci_status status = lc_partition_wanted(tx, &p->wanted, err);
     lc_buf text;
 
     (void)snprintf(copy, sizeof copy, "%s__copy", p->table->name);
     if (status == LOCI_OK)
-        status = tx->db->driver->upkeep->has_table(tx, copy, &exists, err);
+        status = find_copy(tx, p->table, &p->copy_id, err);
     if (status == LOCI_OK)
         status = count_partitions(tx, copy, &count, err);
-    b->is_new = !exists || count != p->wanted;
+    b->is_new = p->copy_id == 0 || count != p->wanted;
     if (status != LOCI_OK || !b->is_new)
         return status;
     lc_buf_init(&text, &tx->db->env->heap, LOCI_MEM_PIPELINES, SCRIPT_BYTES_MAX);
     put_begin(&text, p);
-    return run_text(tx, &text, err);
+    status = run_text(tx, &text, err);
+    return status == LOCI_OK ? find_copy(tx, p->table, &p->copy_id, err) : status;
 }
 
 loci_status lc_partition_begin(lc_partition *p, lc_db *db, bool *out_is_new, loci_error *err)
@@ -430,8 +446,21 @@ loci_status lc_partition_copy(lc_partition *p, lc_db *db, loci_error *err)
 
 /* ---- Swap ------------------------------------------------------------------------------------ */
 
-static loci_status put_in_place(lc_tx *tx, const lc_table *table, loci_error *err)
+/* Behind the drop of the trigger, whose lock keeps other processes from making another copy. */
+static loci_status check_copy(lc_tx *tx, const lc_partition *p, loci_error *err)
 {
+    int64_t id = 0;
+    loci_status status = find_copy(tx, p->table, &id, err);
+
+    if (status == LOCI_OK && id != p->copy_id)
+        status = lc_fail(err, LOCI_EFENCED, "another process has begun the copy of %s again",
+                         p->table->name);
+    return status;
+}
+
+static loci_status put_in_place(lc_tx *tx, const lc_partition *p, loci_error *err)
+{
+    const lc_table *table = p->table;
     lc_buf text;
     loci_status status;
 
@@ -440,6 +469,8 @@ static loci_status put_in_place(lc_tx *tx, const lc_table *table, loci_error *er
                          table->name, table->name);
     lc_ddl_keep_grants(&text, table, &(lc_ddl){.dialect = LC_DIALECT_POSTGRES, .suffix = "__copy"});
     status = run_text(tx, &text, err);
+    if (status == LOCI_OK)
+        status = check_copy(tx, p, err);
     if (status == LOCI_OK)
         status = lc_discard_put_table_aside(tx, table, err);
     if (status != LOCI_OK)
@@ -454,7 +485,7 @@ static loci_status analyze(lc_tx *tx, void *ctx, loci_error *err)
 {
     char text[2 * NAME_BYTES];
 
-    (void)snprintf(text, sizeof text, "analyze %s__copy", ((const lc_table *)ctx)->name);
+    (void)snprintf(text, sizeof text, "analyze %s__copy", ((const lc_partition *)ctx)->table->name);
     return tx->db->driver->upkeep->run_script(tx, text, err);
 }
 
@@ -478,14 +509,13 @@ static loci_status swap(lc_tx *tx, void *ctx, loci_error *err)
 
 loci_status lc_partition_swap(lc_partition *p, lc_db *db, loci_error *err)
 {
-    void *table = (void *)p->table;
-    loci_status status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, analyze, table, err);
+    loci_status status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, analyze, p, err);
 
     for (int i = 0; i < SWAP_ATTEMPTS_MAX; i++) {
         if (status == LOCI_OK)
             status = lc_discard_run(db, err);
         if (status == LOCI_OK)
-            status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, swap, table, err);
+            status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, swap, p, err);
         if (status != LOCI_ECONFLICT)
             break;
         status = LOCI_OK;

@@ -254,6 +254,55 @@ TEST_ON(TEST_SERVERS, partition, an_interrupted_copy_continues_behind_its_last_r
     facts_close(&f);
 }
 
+static loci_status begin_again(lc_tx *tx, void *ctx, loci_error *err)
+{
+    (void)ctx;
+    return lc_partition_drop_copies(tx, err);
+}
+
+/* A process is stopped before its swap. Another gives the division up and begins one of its own. */
+static loci_status swap_too_late(lc_db *db, void *ctx, loci_error *err)
+{
+    division *d = ctx;
+    const lc_table *table = lc_catalogue_find_table(db->catalogue, LC_STR("events"));
+    lc_partition late, second;
+    loci_error cause;
+    bool is_new;
+
+    CHECK_OK(lc_db_write_one(db, LC_UPKEEP_WAIT_MS, want, d, err), *err);
+    lc_partition_init(&late, &db->env->heap, table);
+    CHECK_OK(lc_partition_begin(&late, db, &is_new, err), *err);
+    while (!late.is_over)
+        CHECK_OK(lc_partition_copy(&late, db, err), *err);
+    CHECK_OK(lc_db_write_one(db, LC_UPKEEP_WAIT_MS, begin_again, NULL, err), *err);
+    lc_partition_init(&second, &db->env->heap, table);
+    CHECK_OK(lc_partition_begin(&second, db, &is_new, err), *err);
+    CHECK(is_new);
+    second.limit = 5;
+    CHECK_OK(lc_partition_copy(&second, db, err), *err);
+    CHECK_STATUS(LOCI_EFENCED, lc_partition_swap(&late, db, &cause));
+    CHECK_STR_EQ(loci_str_of(exported(d->f)), d->before);
+    while (!second.is_over)
+        CHECK_OK(lc_partition_copy(&second, db, err), *err);
+    CHECK_OK(lc_partition_swap(&second, db, err), *err);
+    lc_partition_clear(&late);
+    lc_partition_clear(&second);
+    return LOCI_OK;
+}
+
+TEST_ON(TEST_SERVERS, partition, a_copy_that_another_process_began_is_not_put_in_place)
+{
+    division d = {.partitions = 2};
+    facts f;
+
+    open_with_users(&f);
+    d.f = &f;
+    d.before = exported(&f);
+    CHECK_OK(lc_engine_with_connection(f.engine, swap_too_late, &d, &f.err), f.err);
+    CHECK_STR_EQ(loci_str_of(exported(&f)), d.before);
+    facts_close(&f);
+}
+
 static loci_status begin_only(lc_db *db, void *ctx, loci_error *err)
 {
     lc_partition p;
