@@ -240,6 +240,51 @@ TEST(route, lists_and_tables_that_cannot_be_read_are_refused)
     loci_close(engine);
 }
 
+static int64_t moved_clock(void *ctx)
+{
+    return *(const int64_t *)ctx;
+}
+
+static loci_engine *open_at(const places *p, uint32_t flags, int64_t *now_us)
+{
+    loci_open_options options = test_open_options(p->main);
+    loci_engine *engine = NULL;
+    loci_error err;
+
+    options.flags = flags;
+    options.clock = moved_clock;
+    options.clock_ctx = now_us;
+    options.settings = test_format("{\"store.databases\":{\"file\":\"%s\"}}", p->list);
+    CHECK_OK(loci_open(&options, &engine, &err), err);
+    return engine;
+}
+
+/* The hourly upkeep adds events, such as the end of an idle session. */
+TEST(route, upkeep_leaves_a_closed_tenant_out)
+{
+    places p = make_places();
+    int64_t now_us = INT64_C(1600000000000000), until_us = lc_clock_monotonic_us() + PATIENCE_US;
+    loci_engine *engine = open_at(&p, LOCI_OPEN_INLINE, &now_us);
+    loci_str jobs, answer;
+    loci_error err;
+
+    CHECK_OK(call_as(engine, "acme", "session.open", "{'session_id':'s'}", NULL, &err), err);
+    CHECK_OK(call_as(engine, "other", "session.open", "{'session_id':'s'}", NULL, &err), err);
+    test_call(engine, "tenant.close", "{'tenant':'acme'}");
+    loci_close(engine);
+    now_us += INT64_C(24) * 3600 * 1000000;
+    engine = open_at(&p, 0, &now_us);
+    do {
+        CHECK_LT(lc_clock_monotonic_us(), until_us);
+        lc_clock_sleep_us(5000);
+        jobs = test_call(engine, "job.list", "{'scope':'store','status':'done'}");
+    } while (test_member(jobs, "jobs.0").len == 0);
+    CHECK_EQ(test_member_int(jobs, "jobs.0.result.sessions"), 1);
+    CHECK_OK(call_as(engine, "acme", "event.list", "{}", &answer, &err), err);
+    CHECK_STR_EQ(test_member(answer, "events.1"), "");
+    loci_close(engine);
+}
+
 /* The procedure of docs/scale.md, beside an engine that has not heard of the new route. */
 TEST(route, a_tenant_moves_and_an_old_route_cannot_write)
 {
