@@ -270,10 +270,12 @@ static void put_key_of(lc_buf *out, const lc_table *table, const char *row)
         lc_buf_append_format(out, "%s%s%.*s", i > 0 ? ", " : "", row, LC_STR_ARG(key[i].name));
 }
 
+/* It runs in the transactions of all programs, whichever schemas they look into. */
 static void put_trigger(lc_buf *out, const lc_table *table)
 {
     lc_buf_append_format(out,
-                         "create function loci_copy_%s() returns trigger language plpgsql as $f$"
+                         "create function loci_copy_%s() returns trigger language plpgsql"
+                         " set search_path from current as $f$"
                          " begin if tg_op <> 'INSERT' then delete from %s__copy where (%s) = (",
                          table->name, table->name, table->key);
     put_key_of(out, table, "old.");
@@ -283,6 +285,11 @@ static void put_trigger(lc_buf *out, const lc_table *table)
                          "create trigger loci_copy after insert or update or delete on %s"
                          " for each row execute function loci_copy_%s();\n",
                          table->name, table->name, table->name);
+}
+
+static void put_grants(lc_buf *out, const lc_table *table)
+{
+    lc_ddl_keep_grants(out, table, &(lc_ddl){.dialect = LC_DIALECT_POSTGRES, .suffix = "__copy"});
 }
 
 static void put_begin(lc_buf *out, const lc_partition *p)
@@ -296,6 +303,7 @@ static void put_begin(lc_buf *out, const lc_partition *p)
                          p->table->name,
                          p->wanted > 1 ? " partition by hash (tenant_id, user_id)" : "");
     lc_ddl_policy(out, p->table, "__copy");
+    put_grants(out, p->table); /* The trigger runs with the rights of the role that writes. */
     if (p->wanted > 1)
         lc_ddl_partitions(out, parent, name, p->wanted);
     put_trigger(out, p->table);
@@ -467,7 +475,7 @@ static loci_status put_in_place(lc_tx *tx, const lc_partition *p, loci_error *er
     lc_buf_init(&text, &tx->db->env->heap, LOCI_MEM_PIPELINES, SCRIPT_BYTES_MAX);
     lc_buf_append_format(&text, "drop trigger loci_copy on %s; drop function loci_copy_%s();\n",
                          table->name, table->name);
-    lc_ddl_keep_grants(&text, table, &(lc_ddl){.dialect = LC_DIALECT_POSTGRES, .suffix = "__copy"});
+    put_grants(&text, table); /* There may be new ones since the begin. */
     status = run_text(tx, &text, err);
     if (status == LOCI_OK)
         status = check_copy(tx, p, err);

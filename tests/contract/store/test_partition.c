@@ -208,6 +208,83 @@ TEST_ON(TEST_SERVERS, partition, what_is_forgotten_is_in_no_copy)
     facts_close(&f);
 }
 
+/* ---- Other roles and programs ---------------------------------------------------------------- */
+
+/* Rows that a role sees in a table after it has said which tenant it serves. */
+static int64_t seen_by_role(const facts *f, const char *table)
+{
+    return test_store_number(f->store, test_format("set role part_reader; set loci.tenant = 'none';"
+                                                   " select count(*) from %s",
+                                                   table));
+}
+
+static void give_reader_all_tables(const facts *f)
+{
+    test_store_run(f->store,
+                   "drop role if exists part_reader; create role part_reader;"
+                   " do $$ begin"
+                   " execute format('grant usage on schema %I to part_reader', current_schema());"
+                   " execute format('grant select on all tables in schema %I to part_reader',"
+                   " current_schema());"
+                   " execute format('alter default privileges in schema %I"
+                   " grant select on tables to part_reader', current_schema()); end $$");
+}
+
+/* Partitions are tables with names of their own, and an administrator may have granted all. */
+TEST_ON(TEST_SERVERS, partition, partitions_show_no_rows_to_other_roles)
+{
+    facts f;
+
+    open_with_users(&f);
+    give_reader_all_tables(&f);
+    facts_call(&f, "store.partition", "{'partitions':2}");
+    CHECK_LT(0, test_store_number(f.store, "select count(*) from events__of2_0"));
+    CHECK_EQ(seen_by_role(&f, "events"), 0);
+    CHECK_EQ(seen_by_role(&f, "events__of2_0"), 0);
+    CHECK_EQ(seen_by_role(&f, "events__of2_1"), 0);
+    CHECK_EQ(test_store_number(f.store, "select count(*) from pg_class c join pg_inherits i"
+                                        " on i.inhrelid = c.oid where relkind = 'r' and"
+                                        " relnamespace = to_regnamespace(current_schema())"
+                                        " and not relrowsecurity"),
+             0);
+    facts_close(&f);
+    test_store_run(f.store, "drop owned by part_reader; drop role part_reader");
+}
+
+/* The trigger works for a role that may write but owns nothing, and whatever schemas a program
+ * looks into. */
+static void write_as_others(division *d)
+{
+    if (d->slice == 1)
+        test_store_run(d->f->store, "set role part_writer; update events set recorded_at ="
+                                    " recorded_at + 1 where user_id = 'aaa' and seq = 1");
+    if (d->slice == 2)
+        test_store_run(d->f->store,
+                       "do $$ begin perform set_config('loci.schema', current_schema(), false);"
+                       " perform set_config('search_path', '', false); execute format('update"
+                       " %I.events set recorded_at = recorded_at - 1 where user_id = ''aaa''"
+                       " and seq = 1', current_setting('loci.schema')); end $$");
+}
+
+TEST_ON(TEST_SERVERS, partition, every_program_may_write_during_the_copy)
+{
+    division d = {.partitions = 2, .between = write_as_others};
+    facts f;
+
+    open_with_users(&f);
+    test_store_run(f.store,
+                   "drop role if exists part_writer; create role part_writer bypassrls;"
+                   " do $$ begin"
+                   " execute format('grant usage on schema %I to part_writer', current_schema());"
+                   " end $$; grant select, insert, update, delete on events to part_writer");
+    d.f = &f;
+    CHECK_OK(lc_engine_with_connection(f.engine, divide_slowly, &d, &f.err), f.err);
+    CHECK_LE(2, d.slice);
+    CHECK_STR_EQ(loci_str_of(exported(&f)), d.before);
+    facts_close(&f);
+    test_store_run(f.store, "drop owned by part_writer; drop role part_writer");
+}
+
 /* ---- Interrupted ----------------------------------------------------------------------------- */
 
 static loci_status copy_in_two_attempts(lc_db *db, void *ctx, loci_error *err)
