@@ -32,6 +32,7 @@
 #define ROWS_MAX 20000
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define SWAP_ATTEMPTS_MAX 20
+#define ANALYZE_MS 600000
 
 static const lc_sql count_sql = {"select count(*) from pg_catalog.pg_inherits i"
                                  " join pg_catalog.pg_class c on c.oid = i.inhparent"
@@ -417,27 +418,35 @@ static loci_status copy(lc_tx *tx, void *ctx, loci_error *err)
     return status;
 }
 
-loci_status lc_partition_copy(lc_partition *p, lc_db *db, loci_error *err)
+/* No other write waits for it. */
+static loci_status write_without_lock(lc_db *db, int64_t timeout_ms, lc_tx_body *body, void *ctx,
+                                      loci_error *err)
 {
-    int64_t began_us = lc_clock_monotonic_us(), took_us;
-    slice s = {.partition = p, .arena = &p->arena[1 - p->arena_in_use]};
     lc_write write = {
         .tenant_id = LC_STR(""),
         .user_id = LC_STR(""),
         .now_us = lc_env_now_us(db->env),
-        .deadline_us = began_us + INT64_C(1000) * LC_UPKEEP_WAIT_MS,
+        .deadline_us = lc_clock_monotonic_us() + INT64_C(1000) * timeout_ms,
         .locks_nothing = true,
-        .body = copy,
-        .ctx = &s,
+        .body = body,
+        .ctx = ctx,
     };
 
     while (!write.is_answered)
         lc_db_write(db, &write);
-    if (write.status != LOCI_OK) {
-        if (err != NULL)
-            *err = write.error;
-        return write.status;
-    }
+    if (write.status != LOCI_OK && err != NULL)
+        *err = write.error;
+    return write.status;
+}
+
+loci_status lc_partition_copy(lc_partition *p, lc_db *db, loci_error *err)
+{
+    int64_t began_us = lc_clock_monotonic_us(), took_us;
+    slice s = {.partition = p, .arena = &p->arena[1 - p->arena_in_use]};
+    loci_status status = write_without_lock(db, LC_UPKEEP_WAIT_MS, copy, &s, err);
+
+    if (status != LOCI_OK)
+        return status;
     p->is_over = s.rows == 0;
     p->rows += s.rows;
     if (p->is_over)
@@ -488,7 +497,9 @@ static loci_status put_in_place(lc_tx *tx, const lc_partition *p, loci_error *er
     return run_text(tx, &text, err);
 }
 
-/* The planner knows nothing about the new table, and the server analyzes partitions only. */
+/* The planner knows nothing about the new table, and the server analyzes partitions only. This
+ * reads a sample of each of them, which may take longer than another write can wait. Best effort:
+ * it changes no answer. */
 static loci_status analyze(lc_tx *tx, void *ctx, loci_error *err)
 {
     char text[2 * NAME_BYTES];
@@ -517,8 +528,9 @@ static loci_status swap(lc_tx *tx, void *ctx, loci_error *err)
 
 loci_status lc_partition_swap(lc_partition *p, lc_db *db, loci_error *err)
 {
-    loci_status status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, analyze, p, err);
+    loci_status status = LOCI_OK;
 
+    (void)write_without_lock(db, ANALYZE_MS, analyze, p, NULL);
     for (int i = 0; i < SWAP_ATTEMPTS_MAX; i++) {
         if (status == LOCI_OK)
             status = lc_discard_run(db, err);
