@@ -285,6 +285,43 @@ TEST_ON(TEST_SERVERS, partition, every_program_may_write_during_the_copy)
     test_store_run(f.store, "drop owned by part_writer; drop role part_writer");
 }
 
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+static loci_status count_locks(lc_tx *tx, void *ctx, loci_error *err)
+{
+    static const lc_sql read_sql = {
+        "select count(*) from events where tenant_id = $1 and user_id = $2", "tt", "i"};
+    static const lc_sql locks_sql = {
+        "select count(*) from pg_catalog.pg_locks l join pg_catalog.pg_inherits i"
+        " on i.inhrelid = l.relation where l.pid = pg_backend_pid()"
+        " and i.inhparent = to_regclass('events')",
+        "", "i"};
+    const lc_arg args[] = {LC_T(LC_STR("default")), LC_T(LC_STR("aaa"))};
+    int64_t rows = 0;
+    loci_status status = lc_tx_find_numbers(tx, &read_sql, args, &rows, err);
+
+    CHECK_EQ(rows, 40);
+    return status == LOCI_OK ? lc_tx_find_numbers(tx, &locks_sql, NULL, ctx, err) : status;
+}
+
+static loci_status read_one_user(lc_db *db, void *ctx, loci_error *err)
+{
+    return lc_db_read(db, INT64_MAX, count_locks, ctx, err);
+}
+
+/* A plan about all partitions costs every connection their number, for each of its statements. */
+TEST_ON(TEST_SERVERS, partition, a_statement_of_one_user_is_about_one_of_many_partitions)
+{
+    int64_t locks = 0;
+    facts f;
+
+    open_with_users(&f);
+    facts_call(&f, "store.partition", "{'partitions':32}");
+    CHECK_OK(lc_engine_with_connection(f.engine, read_one_user, &locks, &f.err), f.err);
+    CHECK_EQ(locks, 1);
+    facts_close(&f);
+}
+
 /* ---- Interrupted ----------------------------------------------------------------------------- */
 
 static loci_status copy_in_two_attempts(lc_db *db, void *ctx, loci_error *err)
