@@ -301,7 +301,8 @@ LOCI_API loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_op
 LOCI_API int loci_subscription_fd(const loci_subscription *subscription);
 /* The next event as a JSON object in `*out`, or NULL there when nothing is waiting. `*out_lagged`
  * becomes 1 when an ALL_USERS stream had to drop events, or when a backup was restored: read the
- * state again. One thread at a time. */
+ * state again. LOCI_EUNAVAILABLE with routes also when the tenant has moved to another database:
+ * close it and subscribe again. One thread at a time. */
 LOCI_API loci_status loci_subscription_next(loci_subscription *subscription, loci_answer **out,
                                             int *out_lagged, loci_error *err);
 LOCI_API void loci_subscription_close(loci_subscription *subscription);

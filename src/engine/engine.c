@@ -519,6 +519,12 @@ static void limit_user_cache(loci_engine *engine)
                             (size_t)setting(engine, &lc_setting_cache_user_bytes_max));
 }
 
+void lc_engine_apply_settings(loci_engine *engine)
+{
+    limit_user_cache(engine);
+    lc_quotas_changed(engine->quotas);
+}
+
 void lc_engine_settings_changed(loci_engine *engine)
 {
     loci_error err;
@@ -528,10 +534,11 @@ void lc_engine_settings_changed(loci_engine *engine)
                     .ctx = engine};
 
     if (lc_engine_read(engine, &read, &err) == LOCI_OK) {
-        limit_user_cache(engine);
-        lc_quotas_changed(engine->quotas);
+        atomic_store_explicit(&engine->has_old_settings, false, memory_order_relaxed);
+        lc_engine_apply_settings(engine);
         lc_routes_settings_changed(engine->routes);
     } else {
+        atomic_store_explicit(&engine->has_old_settings, true, memory_order_relaxed);
         lc_log_write(&engine->env.log, LOCI_LOG_WARN, "settings.not_reloaded",
                      LC_LOG_TEXT("why", err.message));
     }

@@ -58,6 +58,7 @@ struct loci_engine {
     lc_drained_fn *drained;        /* Or NULL. */
     void *drained_ctx;
     _Atomic bool is_poisoned;
+    _Atomic bool has_old_settings; /* They could not be read again: the watch tries later. */
     _Atomic int64_t read_count;
     _Atomic int64_t recall_count;
     lc_engine_timings timings;
@@ -79,6 +80,9 @@ loci_status lc_engine_connect(loci_engine *engine, int64_t deadline_us, lc_db **
 /* The same to a replica of the store: it must hold the same store. */
 loci_status lc_engine_connect_to(loci_engine *engine, const char *replica, int64_t deadline_us,
                                  lc_db **out, loci_error *err);
+
+/* The settings are new. Reads nothing. */
+void lc_engine_apply_settings(loci_engine *engine);
 
 /* lc_engine_counters.reads */
 int64_t lc_engine_count_of_reads(loci_engine *engine);

@@ -1,8 +1,8 @@
 /* partition_job.c - Tables outside the projections one after the other: begin, copy, swap, on a
  * connection of their own, so that the writer of this process goes on. Then the projections, as a
  * rebuild. Tables that are divided are recognised as such, so a job that is started again continues
- * with the others; the position within a table is its checkpoint, {"table", "after": [the key as
- * texts]}.
+ * with the others; the position within a table is its checkpoint, {"table", "copy": the server's
+ * number of the copy, "after": [the key as texts]}.
  */
 #include "engine/partition_job.h"
 
@@ -37,6 +37,7 @@ static loci_status keep(division *d, const lc_partition *p, loci_error *err)
     lc_jw_init(&json, &d->checkpoint);
     lc_jw_object(&json);
     lc_jw_member_text(&json, "table", p->table->name);
+    lc_jw_member_int(&json, "copy", p->copy_id);
     lc_jw_name(&json, "after");
     lc_jw_array(&json);
     for (size_t i = 0; i < p->key_count; i++)
@@ -48,7 +49,7 @@ static loci_status keep(division *d, const lc_partition *p, loci_error *err)
     return status == LOCI_OK ? lc_job_run_keep(d->run, &progress, err) : status;
 }
 
-/* Behind the last row of the attempt before, if that was for this table. */
+/* Behind the last row of the attempt before, if that filled this copy. */
 static loci_status take_up(division *d, lc_partition *p, loci_error *err)
 {
     loci_str after[LC_PARTITION_KEY_MAX];
@@ -59,7 +60,8 @@ static loci_status take_up(division *d, lc_partition *p, loci_error *err)
     if (d->run->job.checkpoint.len == 0)
         return LOCI_OK;
     status = lc_json_parse(d->run->arena, d->run->job.checkpoint, 0, &checkpoint, err);
-    if (status != LOCI_OK || !lc_str_is(lc_event_str(checkpoint, "table"), p->table->name))
+    if (status != LOCI_OK || !lc_str_is(lc_event_str(checkpoint, "table"), p->table->name) ||
+        lc_event_int(checkpoint, "copy", 0) != p->copy_id)
         return status;
     list = lc_json_find(checkpoint, "after", LC_JSON_ARRAY);
     for (const lc_json *item = list == NULL ? NULL : lc_json_first(list);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/map.h"
@@ -60,6 +61,7 @@ struct lc_routes {
     pthread_t thread;
     bool has_thread, is_stopping;
     pthread_rwlock_t table_lock;
+    uint64_t table_hash; /* Of its text. */
     lc_arena table;
     lc_map tenants; /* Name of a database by tenant, */
     struct {
@@ -126,27 +128,35 @@ static void close_all(lc_routes *routes)
     routes->prefix_count = 1;
 }
 
-static void load_table(lc_routes *routes)
+/* Whether it is another one than before. The text is read under the lock: two threads may load, and
+ * the older text must not come last. */
+static bool load_table(lc_routes *routes)
 {
     lc_heap *heap = &routes->main->env.heap;
+    uint64_t hash;
+    bool has_changed;
     loci_status status;
     loci_error err;
     lc_buf text;
 
     lc_buf_init(&text, heap, LOCI_MEM_ENGINE, TEXT_BYTES_MAX);
+    (void)pthread_rwlock_wrlock(&routes->table_lock);
     status = lc_settings_text(routes->main->settings, &lc_setting_store_routes, LC_STR_NONE, &text,
                               &err);
-    (void)pthread_rwlock_wrlock(&routes->table_lock);
     clear_table(routes);
     if (status == LOCI_OK)
         status = read_table(routes, lc_buf_str(&text), &err);
     if (status != LOCI_OK)
         close_all(routes);
+    hash = lc_hash64(lc_buf_str(&text));
+    has_changed = hash != routes->table_hash;
+    routes->table_hash = hash;
     (void)pthread_rwlock_unlock(&routes->table_lock);
     if (status != LOCI_OK)
         lc_log_write(&routes->main->env.log, LOCI_LOG_ERROR, "routes.unreadable",
                      LC_LOG_TEXT("why", err.message));
     lc_buf_clear(&text);
+    return has_changed;
 }
 
 static database *find_database(lc_routes *routes, loci_str name)
@@ -222,16 +232,28 @@ bool lc_engine_database_at(loci_engine *main, size_t index, lc_routed_database *
     return true;
 }
 
+/* Subscriptions look for their database when they are read (subscription.c). */
+static void wake_subscriptions(loci_engine *engine)
+{
+    if (engine->watch != NULL) /* Else the engine is being opened and has none. */
+        lc_watch_wrote_all(engine->watch);
+}
+
 void lc_routes_settings_changed(lc_routes *routes)
 {
     lc_routed_database at;
+    bool has_changed;
 
     if (routes == NULL)
         return;
-    load_table(routes);
+    has_changed = load_table(routes);
+    if (has_changed)
+        wake_subscriptions(routes->main);
     for (size_t i = 0; lc_engine_database_at(routes->main, i, &at); i++) {
         if (at.engine != NULL)
-            lc_engine_settings_changed(at.engine);
+            lc_engine_apply_settings(at.engine);
+        if (at.engine != NULL && has_changed)
+            wake_subscriptions(at.engine);
     }
 }
 
@@ -376,7 +398,7 @@ loci_status lc_routes_new(loci_engine *main, lc_routes **out, loci_error *err)
         return lc_fail_memory(err);
     init(routes, main);
     status = read_databases(routes, err);
-    load_table(routes);
+    (void)load_table(routes); /* There was none before. */
     if (status == LOCI_OK && routes->count > 0)
         status = start_opening(routes, err);
     if (status == LOCI_OK)

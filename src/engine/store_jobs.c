@@ -27,6 +27,7 @@
 #include "store/discard.h"
 #include "store/rebuild.h"
 #include "store/store_room.h"
+#include "store/tenant.h"
 #include "store/transfer.h"
 #include "store/upkeep.h"
 
@@ -161,11 +162,13 @@ static loci_status find_due(lc_tx *tx, void *ctx, loci_error *err)
 static loci_status sweep_user(lc_tx *tx, void *ctx, loci_error *err)
 {
     swept_user *user = ctx;
-    bool is_held = false;
+    bool is_held = false, is_open = false;
     loci_status status = lc_tx_is_held(tx, &is_held, err);
 
     user->swept_now = 0;
-    if (status != LOCI_OK || is_held)
+    if (status == LOCI_OK)
+        status = lc_tenant_is_open(tx, &is_open, err);
+    if (status != LOCI_OK || is_held || !is_open)
         return status;
     return user->run->sweep->run(tx, user->limit, &user->swept_now, err);
 }

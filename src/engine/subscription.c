@@ -30,7 +30,8 @@
 struct loci_subscription {
     lc_listener listener; /* First: its descriptor is ours. */
     loci_engine *engine;
-    lc_arena arena; /* Names. */
+    loci_engine *main; /* That has the routes. */
+    lc_arena arena;    /* Names. */
     loci_str tenant_id;
     loci_str user_id;
     loci_str types;        /* Comma-separated; none = all. */
@@ -293,6 +294,7 @@ loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_options *op
                            loci_subscription **out, loci_error *err)
 {
     static const loci_subscribe_options none = LOCI_SUBSCRIBE_OPTIONS_INIT;
+    loci_engine *main = engine;
     loci_subscription *sub;
     loci_status status;
     lc_heap *heap;
@@ -308,6 +310,7 @@ loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_options *op
     if (sub == NULL)
         return lc_fail_memory(err);
     sub->engine = engine;
+    sub->main = main;
     sub->listener.fd = -1;
     sub->is_of_all = (options->flags & LOCI_SUBSCRIBE_ALL_USERS) != 0;
     sub->is_resumed = (options->flags & LOCI_SUBSCRIBE_RESUMED) != 0;
@@ -362,13 +365,31 @@ static loci_status fill(void *ctx, loci_error *err)
     return status;
 }
 
+/* The database that the tenant has left gets no more events, so nothing would ever follow. Its user
+ * has the same seqs in the other one. */
+static loci_status check_route(const loci_subscription *sub, loci_error *err)
+{
+    loci_engine *routed = NULL;
+    loci_status status = lc_engine_of_tenant(sub->main, sub->tenant_id, &routed, err);
+
+    if (status == LOCI_OK && routed != sub->engine)
+        status = lc_fail(err, LOCI_EUNAVAILABLE,
+                         "tenant %.*s has moved to another database; subscribe again",
+                         LC_STR_ARG(sub->tenant_id));
+    return status;
+}
+
 loci_status loci_subscription_next(loci_subscription *sub, loci_answer **out, int *out_lagged,
                                    loci_error *err)
 {
     loci_status status = LOCI_OK;
 
-    if (sub->first == NULL)
+    if (sub->first == NULL) {
+        status = check_route(sub, err);
+        if (status != LOCI_OK)
+            return status;
         status = lc_engine_guard(sub->engine, fill, sub, err);
+    }
     if (status != LOCI_OK) {
         (void)eventfd_write(sub->listener.fd,
                             1); /* The events that were not read are still there. */

@@ -496,7 +496,9 @@ static void poll_database(lc_watch *watch, view *seen)
         raise_version(&watch->version_of_all);
     }
     note_poll(watch, mark != 0 ? now_us : 0); /* A mark of 0 means that the poll failed. */
-    if (mark == seen->settings_mark || lc_clock_monotonic_us() < seen->settings_due_us)
+    if ((mark == seen->settings_mark &&
+         !atomic_load_explicit(&watch->engine->has_old_settings, memory_order_relaxed)) ||
+        lc_clock_monotonic_us() < seen->settings_due_us)
         return;
     seen->settings_mark = mark;
     seen->settings_due_us = lc_clock_monotonic_us() + SETTINGS_INTERVAL_US;

@@ -360,13 +360,17 @@ void lc_ddl_policy(lc_buf *out, const lc_table *table, const char *suffix)
                          table->name, suffix, table->name, suffix);
 }
 
+/* A query of the parent obeys the parent's policy. In a partition itself no other role than the
+ * owner sees rows, whatever it was granted: it has no policy. */
 void lc_ddl_partitions(lc_buf *out, const char *parent, const char *name, int64_t partitions)
 {
     for (int64_t i = 0; i < partitions; i++)
         lc_buf_append_format(out,
                              "create table %s_%lld partition of %s"
-                             " for values with (modulus %lld, remainder %lld);\n",
-                             name, (long long)i, parent, (long long)partitions, (long long)i);
+                             " for values with (modulus %lld, remainder %lld);\n"
+                             "alter table %s_%lld enable row level security;\n",
+                             name, (long long)i, parent, (long long)partitions, (long long)i, name,
+                             (long long)i);
 }
 
 static void add_partitions(lc_buf *out, const lc_table *table, const lc_ddl *ddl)

@@ -42,6 +42,7 @@ loci_status lc_partition_find(lc_tx *tx, const lc_table **out, loci_error *err);
 typedef struct lc_partition {
     const lc_table *table;
     int64_t wanted;
+    int64_t copy_id; /* Of `x__copy`, from the begin on. A later copy has another one. */
     size_t key_count;
     lc_arena arena[2];                    /* For the position, and for the one before. */
     loci_str after[LC_PARTITION_KEY_MAX]; /* Key of the last row that was copied, as texts. */
@@ -65,6 +66,7 @@ loci_status lc_partition_continue(lc_partition *partition, const loci_str *after
 loci_status lc_partition_begin(lc_partition *partition, lc_db *db, bool *out_is_new,
                                loci_error *err);
 loci_status lc_partition_copy(lc_partition *partition, lc_db *db, loci_error *err);
+/* LOCI_EFENCED if the copy is not the one of the begin: another process has given that one up. */
 loci_status lc_partition_swap(lc_partition *partition, lc_db *db, loci_error *err);
 
 /* In a write: ends a division that was begun for another number of partitions. */

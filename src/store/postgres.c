@@ -222,6 +222,22 @@ static loci_status load_library(lc_pq *out, loci_error *err)
 #define CLIENT_CHECK_MS "1000"
 
 static const lc_sql set_sql = {"select set_config($1, $2, false)", "tt", "t"};
+
+/* Few partitions: one plan for all arguments. By its estimate the server would plan again for each
+ * call of a statement about a divided table, and go on so after the table was joined again:
+ * planning takes several times as long as such a statement.
+ *
+ * Many partitions: a plan for each call, about one partition. One for all arguments is about all of
+ * them. To make it locks all partitions with their indexes and takes as much longer, for every
+ * statement of every connection, and a read that exceeds LC_READ_TX_MS_MAX in it loses the
+ * connection with the plans that it has made. */
+#define PARTITIONS_OF_ONE_PLAN "16"
+static const lc_sql plan_sql = {
+    "select set_config('plan_cache_mode', case when (select count(*) from pg_catalog.pg_inherits"
+    " where inhparent = to_regclass('events')) > " PARTITIONS_OF_ONE_PLAN
+    " then 'force_custom_plan' else 'force_generic_plan' end, false)",
+    "", "t"};
+
 /* A query of the catalogue sees the snapshot of its transaction, as the rows of the table do.
  * to_regclass() sees what is committed now: a table that another process has just made would seem
  * to exist without its rows. */
@@ -364,10 +380,6 @@ static loci_status set_up_session(lc_pg *db, loci_error *err)
          * use its JIT. */
         {"enable_seqscan", "off"},
         {"jit", "off"},
-        /* One plan for all arguments. By its estimate the server would plan again for each call of
-         * a statement about a divided table, and go on so after the table was joined again:
-         * planning takes several times as long as such a statement. */
-        {"plan_cache_mode", "force_generic_plan"},
         {"client_connection_check_interval", CLIENT_CHECK_MS},
     };
     size_t count = sizeof settings / sizeof settings[0];
@@ -382,6 +394,9 @@ static loci_status set_up_session(lc_pg *db, loci_error *err)
             db, &set_sql, false,
             (lc_arg[]){LC_T(loci_str_of(settings[sent][0])), LC_T(loci_str_of(settings[sent][1]))},
             LC_PG_ROWS, err);
+    if (status == LOCI_OK)
+        status = lc_pg_send(db, &plan_sql, false, NULL, LC_PG_ROWS, err);
+    sent += status == LOCI_OK;
     if (status == LOCI_OK)
         status = lc_pg_send_sync(db, err);
     if (status == LOCI_OK)

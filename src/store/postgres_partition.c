@@ -1,6 +1,7 @@
 /* postgres_partition.c - see partition.h. Which tables are divided is read from the server's
  * catalogue; `meta.partitions` says only how it should be. So a process that dies at any point
- * leaves nothing that a later one would take for something else.
+ * leaves nothing that a later one would take for something else. One that was stopped, and
+ * continues when another has made a copy of its own, recognises it by its number (copy_id).
  *
  * Slices go through a table in the order of its key, as texts: keys have columns of different
  * kinds, and a job keeps its position as JSON.
@@ -31,12 +32,18 @@
 #define ROWS_MAX 20000
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define SWAP_ATTEMPTS_MAX 20
+#define ANALYZE_MS 600000
 
 static const lc_sql count_sql = {"select count(*) from pg_catalog.pg_inherits i"
                                  " join pg_catalog.pg_class c on c.oid = i.inhparent"
                                  " join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
                                  " where n.nspname = current_schema() and c.relname = $1",
                                  "t", "i"};
+/* The server's own number of a table: a later table of the same name has another. */
+static const lc_sql id_sql = {"select cast(c.oid as bigint) from pg_catalog.pg_class c"
+                              " join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
+                              " where n.nspname = current_schema() and c.relname = $1",
+                              "t", "i"};
 
 static bool is_postgres(const lc_tx *tx)
 {
@@ -235,6 +242,16 @@ loci_status lc_partition_continue(lc_partition *p, const loci_str *after, size_t
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
+/* 0 = there is no copy. */
+static loci_status find_copy(lc_tx *tx, const lc_table *table, int64_t *out, loci_error *err)
+{
+    char copy[NAME_BYTES];
+
+    *out = 0;
+    (void)snprintf(copy, sizeof copy, "%s__copy", table->name);
+    return lc_tx_find_numbers(tx, &id_sql, (lc_arg[]){LC_T(loci_str_of(copy))}, out, err);
+}
+
 /* Behind the name of the table, in this order. */
 static void put_drop(lc_buf *out, const char *name)
 {
@@ -254,10 +271,12 @@ static void put_key_of(lc_buf *out, const lc_table *table, const char *row)
         lc_buf_append_format(out, "%s%s%.*s", i > 0 ? ", " : "", row, LC_STR_ARG(key[i].name));
 }
 
+/* It runs in the transactions of all programs, whichever schemas they look into. */
 static void put_trigger(lc_buf *out, const lc_table *table)
 {
     lc_buf_append_format(out,
-                         "create function loci_copy_%s() returns trigger language plpgsql as $f$"
+                         "create function loci_copy_%s() returns trigger language plpgsql"
+                         " set search_path from current as $f$"
                          " begin if tg_op <> 'INSERT' then delete from %s__copy where (%s) = (",
                          table->name, table->name, table->key);
     put_key_of(out, table, "old.");
@@ -267,6 +286,11 @@ static void put_trigger(lc_buf *out, const lc_table *table)
                          "create trigger loci_copy after insert or update or delete on %s"
                          " for each row execute function loci_copy_%s();\n",
                          table->name, table->name, table->name);
+}
+
+static void put_grants(lc_buf *out, const lc_table *table)
+{
+    lc_ddl_keep_grants(out, table, &(lc_ddl){.dialect = LC_DIALECT_POSTGRES, .suffix = "__copy"});
 }
 
 static void put_begin(lc_buf *out, const lc_partition *p)
@@ -280,6 +304,7 @@ static void put_begin(lc_buf *out, const lc_partition *p)
                          p->table->name,
                          p->wanted > 1 ? " partition by hash (tenant_id, user_id)" : "");
     lc_ddl_policy(out, p->table, "__copy");
+    put_grants(out, p->table); /* The trigger runs with the rights of the role that writes. */
     if (p->wanted > 1)
         lc_ddl_partitions(out, parent, name, p->wanted);
     put_trigger(out, p->table);
@@ -307,21 +332,21 @@ static loci_status begin(lc_tx *tx, void *ctx, loci_error *err)
     lc_partition *p = b->partition;
     char copy[NAME_BYTES];
     int64_t count = 0;
-    bool exists = false;
     loci_status status = lc_partition_wanted(tx, &p->wanted, err);
     lc_buf text;
 
     (void)snprintf(copy, sizeof copy, "%s__copy", p->table->name);
     if (status == LOCI_OK)
-        status = tx->db->driver->upkeep->has_table(tx, copy, &exists, err);
+        status = find_copy(tx, p->table, &p->copy_id, err);
     if (status == LOCI_OK)
         status = count_partitions(tx, copy, &count, err);
-    b->is_new = !exists || count != p->wanted;
+    b->is_new = p->copy_id == 0 || count != p->wanted;
     if (status != LOCI_OK || !b->is_new)
         return status;
     lc_buf_init(&text, &tx->db->env->heap, LOCI_MEM_PIPELINES, SCRIPT_BYTES_MAX);
     put_begin(&text, p);
-    return run_text(tx, &text, err);
+    status = run_text(tx, &text, err);
+    return status == LOCI_OK ? find_copy(tx, p->table, &p->copy_id, err) : status;
 }
 
 loci_status lc_partition_begin(lc_partition *p, lc_db *db, bool *out_is_new, loci_error *err)
@@ -393,27 +418,35 @@ static loci_status copy(lc_tx *tx, void *ctx, loci_error *err)
     return status;
 }
 
-loci_status lc_partition_copy(lc_partition *p, lc_db *db, loci_error *err)
+/* No other write waits for it. */
+static loci_status write_without_lock(lc_db *db, int64_t timeout_ms, lc_tx_body *body, void *ctx,
+                                      loci_error *err)
 {
-    int64_t began_us = lc_clock_monotonic_us(), took_us;
-    slice s = {.partition = p, .arena = &p->arena[1 - p->arena_in_use]};
     lc_write write = {
         .tenant_id = LC_STR(""),
         .user_id = LC_STR(""),
         .now_us = lc_env_now_us(db->env),
-        .deadline_us = began_us + INT64_C(1000) * LC_UPKEEP_WAIT_MS,
+        .deadline_us = lc_clock_monotonic_us() + INT64_C(1000) * timeout_ms,
         .locks_nothing = true,
-        .body = copy,
-        .ctx = &s,
+        .body = body,
+        .ctx = ctx,
     };
 
     while (!write.is_answered)
         lc_db_write(db, &write);
-    if (write.status != LOCI_OK) {
-        if (err != NULL)
-            *err = write.error;
-        return write.status;
-    }
+    if (write.status != LOCI_OK && err != NULL)
+        *err = write.error;
+    return write.status;
+}
+
+loci_status lc_partition_copy(lc_partition *p, lc_db *db, loci_error *err)
+{
+    int64_t began_us = lc_clock_monotonic_us(), took_us;
+    slice s = {.partition = p, .arena = &p->arena[1 - p->arena_in_use]};
+    loci_status status = write_without_lock(db, LC_UPKEEP_WAIT_MS, copy, &s, err);
+
+    if (status != LOCI_OK)
+        return status;
     p->is_over = s.rows == 0;
     p->rows += s.rows;
     if (p->is_over)
@@ -430,16 +463,31 @@ loci_status lc_partition_copy(lc_partition *p, lc_db *db, loci_error *err)
 
 /* ---- Swap ------------------------------------------------------------------------------------ */
 
-static loci_status put_in_place(lc_tx *tx, const lc_table *table, loci_error *err)
+/* Behind the drop of the trigger, whose lock keeps other processes from making another copy. */
+static loci_status check_copy(lc_tx *tx, const lc_partition *p, loci_error *err)
 {
+    int64_t id = 0;
+    loci_status status = find_copy(tx, p->table, &id, err);
+
+    if (status == LOCI_OK && id != p->copy_id)
+        status = lc_fail(err, LOCI_EFENCED, "another process has begun the copy of %s again",
+                         p->table->name);
+    return status;
+}
+
+static loci_status put_in_place(lc_tx *tx, const lc_partition *p, loci_error *err)
+{
+    const lc_table *table = p->table;
     lc_buf text;
     loci_status status;
 
     lc_buf_init(&text, &tx->db->env->heap, LOCI_MEM_PIPELINES, SCRIPT_BYTES_MAX);
     lc_buf_append_format(&text, "drop trigger loci_copy on %s; drop function loci_copy_%s();\n",
                          table->name, table->name);
-    lc_ddl_keep_grants(&text, table, &(lc_ddl){.dialect = LC_DIALECT_POSTGRES, .suffix = "__copy"});
+    put_grants(&text, table); /* There may be new ones since the begin. */
     status = run_text(tx, &text, err);
+    if (status == LOCI_OK)
+        status = check_copy(tx, p, err);
     if (status == LOCI_OK)
         status = lc_discard_put_table_aside(tx, table, err);
     if (status != LOCI_OK)
@@ -449,12 +497,14 @@ static loci_status put_in_place(lc_tx *tx, const lc_table *table, loci_error *er
     return run_text(tx, &text, err);
 }
 
-/* The planner knows nothing about the new table, and the server analyzes partitions only. */
+/* The planner knows nothing about the new table, and the server analyzes partitions only. This
+ * reads a sample of each of them, which may take longer than another write can wait. Best effort:
+ * it changes no answer. */
 static loci_status analyze(lc_tx *tx, void *ctx, loci_error *err)
 {
     char text[2 * NAME_BYTES];
 
-    (void)snprintf(text, sizeof text, "analyze %s__copy", ((const lc_table *)ctx)->name);
+    (void)snprintf(text, sizeof text, "analyze %s__copy", ((const lc_partition *)ctx)->table->name);
     return tx->db->driver->upkeep->run_script(tx, text, err);
 }
 
@@ -478,14 +528,14 @@ static loci_status swap(lc_tx *tx, void *ctx, loci_error *err)
 
 loci_status lc_partition_swap(lc_partition *p, lc_db *db, loci_error *err)
 {
-    void *table = (void *)p->table;
-    loci_status status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, analyze, table, err);
+    loci_status status = LOCI_OK;
 
+    (void)write_without_lock(db, ANALYZE_MS, analyze, p, NULL);
     for (int i = 0; i < SWAP_ATTEMPTS_MAX; i++) {
         if (status == LOCI_OK)
             status = lc_discard_run(db, err);
         if (status == LOCI_OK)
-            status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, swap, table, err);
+            status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, swap, p, err);
         if (status != LOCI_ECONFLICT)
             break;
         status = LOCI_OK;

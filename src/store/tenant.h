@@ -11,7 +11,9 @@
 
 #include "store/db.h"
 
-/* LOCI_EUNAVAILABLE if the tenant of the transaction is closed. */
+/* Whether the store takes events of the tenant of the transaction. */
+loci_status lc_tenant_is_open(lc_tx *tx, bool *out, loci_error *err);
+/* LOCI_EUNAVAILABLE if it does not. */
 loci_status lc_tenant_check_open(lc_tx *tx, loci_error *err);
 /* In a write: closes or opens a tenant. */
 loci_status lc_tenant_set_closed(lc_tx *tx, loci_str tenant_id, bool is_closed, loci_error *err);

@@ -2,6 +2,7 @@
  * a database is missing, and how a tenant moves. */
 #include "lib/calls.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -240,6 +241,101 @@ TEST(route, lists_and_tables_that_cannot_be_read_are_refused)
     loci_close(engine);
 }
 
+static int64_t moved_clock(void *ctx)
+{
+    return *(const int64_t *)ctx;
+}
+
+static loci_engine *open_at(const places *p, uint32_t flags, int64_t *now_us)
+{
+    loci_open_options options = test_open_options(p->main);
+    loci_engine *engine = NULL;
+    loci_error err;
+
+    options.flags = flags;
+    options.clock = moved_clock;
+    options.clock_ctx = now_us;
+    options.settings = test_format("{\"store.databases\":{\"file\":\"%s\"}}", p->list);
+    CHECK_OK(loci_open(&options, &engine, &err), err);
+    return engine;
+}
+
+/* The hourly upkeep adds events, such as the end of an idle session. */
+TEST(route, upkeep_leaves_a_closed_tenant_out)
+{
+    places p = make_places();
+    int64_t now_us = INT64_C(1600000000000000), until_us = lc_clock_monotonic_us() + PATIENCE_US;
+    loci_engine *engine = open_at(&p, LOCI_OPEN_INLINE, &now_us);
+    loci_str jobs, answer;
+    loci_error err;
+
+    CHECK_OK(call_as(engine, "acme", "session.open", "{'session_id':'s'}", NULL, &err), err);
+    CHECK_OK(call_as(engine, "other", "session.open", "{'session_id':'s'}", NULL, &err), err);
+    test_call(engine, "tenant.close", "{'tenant':'acme'}");
+    loci_close(engine);
+    now_us += INT64_C(24) * 3600 * 1000000;
+    engine = open_at(&p, 0, &now_us);
+    do {
+        CHECK_LT(lc_clock_monotonic_us(), until_us);
+        lc_clock_sleep_us(5000);
+        jobs = test_call(engine, "job.list", "{'scope':'store','status':'done'}");
+    } while (test_member(jobs, "jobs.0").len == 0);
+    CHECK_EQ(test_member_int(jobs, "jobs.0.result.sessions"), 1);
+    CHECK_OK(call_as(engine, "acme", "event.list", "{}", &answer, &err), err);
+    CHECK_STR_EQ(test_member(answer, "events.1"), "");
+    loci_close(engine);
+}
+
+static void await_wake(const loci_subscription *stream)
+{
+    struct pollfd waiting = {.fd = loci_subscription_fd(stream), .events = POLLIN};
+
+    CHECK_EQ(poll(&waiting, 1, PATIENCE_US / 1000), 1);
+}
+
+static void route_acme_to_east(loci_engine *engine)
+{
+    loci_error err;
+
+    CHECK_OK(
+        test_try(engine, "config.set",
+                 LC_STR("{\"name\":\"store.routes\",\"value\":\"{\\\"acme\\\":\\\"east\\\"}\"}"),
+                 &err),
+        err);
+}
+
+/* The old database gets no more events: a stream that stayed there would be silent for ever. */
+TEST(route, a_stream_ends_when_its_tenant_moves)
+{
+    places p = make_places();
+    loci_engine *engine = open_routed(&p, "", 0);
+    loci_principal principal = {.size = sizeof principal, .tenant = "acme"};
+    loci_subscribe_options follow = LOCI_SUBSCRIBE_OPTIONS_INIT;
+    loci_subscription *stream = NULL;
+    loci_answer *answer = NULL;
+    loci_error err;
+
+    follow.principal = &principal;
+    CHECK_OK(loci_subscribe(engine, &follow, &stream, &err), err);
+    do {
+        CHECK_OK(loci_subscription_next(stream, &answer, NULL, &err), err);
+        loci_answer_free(answer);
+    } while (answer != NULL);
+    route_acme_to_east(engine);
+    await_wake(stream);
+    CHECK_STATUS(LOCI_EUNAVAILABLE, loci_subscription_next(stream, &answer, NULL, &err));
+    CHECK(strstr(err.message, "moved") != NULL);
+    loci_subscription_close(stream);
+    CHECK_OK(loci_subscribe(engine, &follow, &stream, &err), err);
+    CHECK_OK(write_as(engine, "acme", 1, &err), err);
+    await_wake(stream);
+    CHECK_OK(loci_subscription_next(stream, &answer, NULL, &err), err);
+    CHECK(answer != NULL);
+    loci_answer_free(answer);
+    loci_subscription_close(stream);
+    loci_close(engine);
+}
+
 /* The procedure of docs/scale.md, beside an engine that has not heard of the new route. */
 TEST(route, a_tenant_moves_and_an_old_route_cannot_write)
 {
@@ -262,11 +358,7 @@ TEST(route, a_tenant_moves_and_an_old_route_cannot_write)
     east = test_open(p.east);
     test_call(east, "store.import", "{'path':'%s'}", file);
     test_close(east);
-    CHECK_OK(
-        test_try(engine, "config.set",
-                 LC_STR("{\"name\":\"store.routes\",\"value\":\"{\\\"acme\\\":\\\"east\\\"}\"}"),
-                 &err),
-        err);
+    route_acme_to_east(engine);
     CHECK_OK(write_as(engine, "acme", 4, &err), err);
     expect(engine, "acme", 4);
     CHECK_STATUS(LOCI_EUNAVAILABLE, write_as(late, "acme", 7, &err));

@@ -208,6 +208,120 @@ TEST_ON(TEST_SERVERS, partition, what_is_forgotten_is_in_no_copy)
     facts_close(&f);
 }
 
+/* ---- Other roles and programs ---------------------------------------------------------------- */
+
+/* Rows that a role sees in a table after it has said which tenant it serves. */
+static int64_t seen_by_role(const facts *f, const char *table)
+{
+    return test_store_number(f->store, test_format("set role part_reader; set loci.tenant = 'none';"
+                                                   " select count(*) from %s",
+                                                   table));
+}
+
+static void give_reader_all_tables(const facts *f)
+{
+    test_store_run(f->store,
+                   "drop role if exists part_reader; create role part_reader;"
+                   " do $$ begin"
+                   " execute format('grant usage on schema %I to part_reader', current_schema());"
+                   " execute format('grant select on all tables in schema %I to part_reader',"
+                   " current_schema());"
+                   " execute format('alter default privileges in schema %I"
+                   " grant select on tables to part_reader', current_schema()); end $$");
+}
+
+/* Partitions are tables with names of their own, and an administrator may have granted all. */
+TEST_ON(TEST_SERVERS, partition, partitions_show_no_rows_to_other_roles)
+{
+    facts f;
+
+    open_with_users(&f);
+    give_reader_all_tables(&f);
+    facts_call(&f, "store.partition", "{'partitions':2}");
+    CHECK_LT(0, test_store_number(f.store, "select count(*) from events__of2_0"));
+    CHECK_EQ(seen_by_role(&f, "events"), 0);
+    CHECK_EQ(seen_by_role(&f, "events__of2_0"), 0);
+    CHECK_EQ(seen_by_role(&f, "events__of2_1"), 0);
+    CHECK_EQ(test_store_number(f.store, "select count(*) from pg_class c join pg_inherits i"
+                                        " on i.inhrelid = c.oid where relkind = 'r' and"
+                                        " relnamespace = to_regnamespace(current_schema())"
+                                        " and not relrowsecurity"),
+             0);
+    facts_close(&f);
+    test_store_run(f.store, "drop owned by part_reader; drop role part_reader");
+}
+
+/* The trigger works for a role that may write but owns nothing, and whatever schemas a program
+ * looks into. */
+static void write_as_others(division *d)
+{
+    if (d->slice == 1)
+        test_store_run(d->f->store, "set role part_writer; update events set recorded_at ="
+                                    " recorded_at + 1 where user_id = 'aaa' and seq = 1");
+    if (d->slice == 2)
+        test_store_run(d->f->store,
+                       "do $$ begin perform set_config('loci.schema', current_schema(), false);"
+                       " perform set_config('search_path', '', false); execute format('update"
+                       " %I.events set recorded_at = recorded_at - 1 where user_id = ''aaa''"
+                       " and seq = 1', current_setting('loci.schema')); end $$");
+}
+
+TEST_ON(TEST_SERVERS, partition, every_program_may_write_during_the_copy)
+{
+    division d = {.partitions = 2, .between = write_as_others};
+    facts f;
+
+    open_with_users(&f);
+    test_store_run(f.store,
+                   "drop role if exists part_writer; create role part_writer bypassrls;"
+                   " do $$ begin"
+                   " execute format('grant usage on schema %I to part_writer', current_schema());"
+                   " end $$; grant select, insert, update, delete on events to part_writer");
+    d.f = &f;
+    CHECK_OK(lc_engine_with_connection(f.engine, divide_slowly, &d, &f.err), f.err);
+    CHECK_LE(2, d.slice);
+    CHECK_STR_EQ(loci_str_of(exported(&f)), d.before);
+    facts_close(&f);
+    test_store_run(f.store, "drop owned by part_writer; drop role part_writer");
+}
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+static loci_status count_locks(lc_tx *tx, void *ctx, loci_error *err)
+{
+    static const lc_sql read_sql = {
+        "select count(*) from events where tenant_id = $1 and user_id = $2", "tt", "i"};
+    static const lc_sql locks_sql = {
+        "select count(*) from pg_catalog.pg_locks l join pg_catalog.pg_inherits i"
+        " on i.inhrelid = l.relation where l.pid = pg_backend_pid()"
+        " and i.inhparent = to_regclass('events')",
+        "", "i"};
+    const lc_arg args[] = {LC_T(LC_STR("default")), LC_T(LC_STR("aaa"))};
+    int64_t rows = 0;
+    loci_status status = lc_tx_find_numbers(tx, &read_sql, args, &rows, err);
+
+    CHECK_EQ(rows, 40);
+    return status == LOCI_OK ? lc_tx_find_numbers(tx, &locks_sql, NULL, ctx, err) : status;
+}
+
+static loci_status read_one_user(lc_db *db, void *ctx, loci_error *err)
+{
+    return lc_db_read(db, INT64_MAX, count_locks, ctx, err);
+}
+
+/* A plan about all partitions costs every connection their number, for each of its statements. */
+TEST_ON(TEST_SERVERS, partition, a_statement_of_one_user_is_about_one_of_many_partitions)
+{
+    int64_t locks = 0;
+    facts f;
+
+    open_with_users(&f);
+    facts_call(&f, "store.partition", "{'partitions':32}");
+    CHECK_OK(lc_engine_with_connection(f.engine, read_one_user, &locks, &f.err), f.err);
+    CHECK_EQ(locks, 1);
+    facts_close(&f);
+}
+
 /* ---- Interrupted ----------------------------------------------------------------------------- */
 
 static loci_status copy_in_two_attempts(lc_db *db, void *ctx, loci_error *err)
@@ -251,6 +365,55 @@ TEST_ON(TEST_SERVERS, partition, an_interrupted_copy_continues_behind_its_last_r
     CHECK_LT(0, test_member_int(facts_call(&f, "store.status", "{}"), "tables_dividing"));
     facts_call(&f, "store.partition", "{'partitions':2}");
     CHECK_EQ(test_member_int(facts_call(&f, "store.status", "{}"), "tables_dividing"), 0);
+    facts_close(&f);
+}
+
+static loci_status begin_again(lc_tx *tx, void *ctx, loci_error *err)
+{
+    (void)ctx;
+    return lc_partition_drop_copies(tx, err);
+}
+
+/* A process is stopped before its swap. Another gives the division up and begins one of its own. */
+static loci_status swap_too_late(lc_db *db, void *ctx, loci_error *err)
+{
+    division *d = ctx;
+    const lc_table *table = lc_catalogue_find_table(db->catalogue, LC_STR("events"));
+    lc_partition late, second;
+    loci_error cause;
+    bool is_new;
+
+    CHECK_OK(lc_db_write_one(db, LC_UPKEEP_WAIT_MS, want, d, err), *err);
+    lc_partition_init(&late, &db->env->heap, table);
+    CHECK_OK(lc_partition_begin(&late, db, &is_new, err), *err);
+    while (!late.is_over)
+        CHECK_OK(lc_partition_copy(&late, db, err), *err);
+    CHECK_OK(lc_db_write_one(db, LC_UPKEEP_WAIT_MS, begin_again, NULL, err), *err);
+    lc_partition_init(&second, &db->env->heap, table);
+    CHECK_OK(lc_partition_begin(&second, db, &is_new, err), *err);
+    CHECK(is_new);
+    second.limit = 5;
+    CHECK_OK(lc_partition_copy(&second, db, err), *err);
+    CHECK_STATUS(LOCI_EFENCED, lc_partition_swap(&late, db, &cause));
+    CHECK_STR_EQ(loci_str_of(exported(d->f)), d->before);
+    while (!second.is_over)
+        CHECK_OK(lc_partition_copy(&second, db, err), *err);
+    CHECK_OK(lc_partition_swap(&second, db, err), *err);
+    lc_partition_clear(&late);
+    lc_partition_clear(&second);
+    return LOCI_OK;
+}
+
+TEST_ON(TEST_SERVERS, partition, a_copy_that_another_process_began_is_not_put_in_place)
+{
+    division d = {.partitions = 2};
+    facts f;
+
+    open_with_users(&f);
+    d.f = &f;
+    d.before = exported(&f);
+    CHECK_OK(lc_engine_with_connection(f.engine, swap_too_late, &d, &f.err), f.err);
+    CHECK_STR_EQ(loci_str_of(exported(&f)), d.before);
     facts_close(&f);
 }
 
