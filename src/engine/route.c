@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/map.h"
@@ -61,7 +62,8 @@ struct lc_routes {
     bool has_thread, is_stopping;
     pthread_rwlock_t table_lock;
     lc_arena table;
-    lc_map tenants; /* Name of a database by tenant, */
+    lc_hash128 table_hash; /* Of the text that it was read from. */
+    lc_map tenants;        /* Name of a database by tenant, */
     struct {
         loci_str prefix, name; /* and by the first bytes of a tenant. */
     } prefixes[PREFIXES_MAX];
@@ -126,9 +128,12 @@ static void close_all(lc_routes *routes)
     routes->prefix_count = 1;
 }
 
-static void load_table(lc_routes *routes)
+/* True if the text is another one than before. */
+static bool load_table(lc_routes *routes)
 {
     lc_heap *heap = &routes->main->env.heap;
+    lc_hash128 hash;
+    bool is_new;
     loci_status status;
     loci_error err;
     lc_buf text;
@@ -136,7 +141,10 @@ static void load_table(lc_routes *routes)
     lc_buf_init(&text, heap, LOCI_MEM_ENGINE, TEXT_BYTES_MAX);
     status = lc_settings_text(routes->main->settings, &lc_setting_store_routes, LC_STR_NONE, &text,
                               &err);
+    hash = lc_hash128_of(lc_buf_str(&text));
     (void)pthread_rwlock_wrlock(&routes->table_lock);
+    is_new = !lc_hash128_eq(routes->table_hash, hash);
+    routes->table_hash = hash;
     clear_table(routes);
     if (status == LOCI_OK)
         status = read_table(routes, lc_buf_str(&text), &err);
@@ -147,6 +155,7 @@ static void load_table(lc_routes *routes)
         lc_log_write(&routes->main->env.log, LOCI_LOG_ERROR, "routes.unreadable",
                      LC_LOG_TEXT("why", err.message));
     lc_buf_clear(&text);
+    return is_new;
 }
 
 static database *find_database(lc_routes *routes, loci_str name)
@@ -225,14 +234,20 @@ bool lc_engine_database_at(loci_engine *main, size_t index, lc_routed_database *
 void lc_routes_settings_changed(lc_routes *routes)
 {
     lc_routed_database at;
+    bool is_new;
 
     if (routes == NULL)
         return;
-    load_table(routes);
+    is_new = load_table(routes);
     for (size_t i = 0; lc_engine_database_at(routes->main, i, &at); i++) {
-        if (at.engine != NULL)
-            lc_engine_settings_changed(at.engine);
+        if (at.engine == NULL)
+            continue;
+        lc_engine_settings_changed(at.engine);
+        if (is_new) /* Streams of tenants that have left end when they are read. */
+            lc_watch_wake_all(at.engine->watch);
     }
+    if (is_new)
+        lc_watch_wake_all(routes->main->watch);
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */

@@ -32,8 +32,9 @@
 
 struct loci_subscription {
     lc_listener listener; /* First: its descriptor is ours. */
-    loci_engine *engine;
-    lc_arena arena; /* Names. */
+    loci_engine *engine;  /* Of the tenant's database, */
+    loci_engine *main;    /* and the one that was asked. */
+    lc_arena arena;       /* Names. */
     loci_str tenant_id;
     loci_str user_id;
     loci_str types;        /* Comma-separated; none = all. */
@@ -309,6 +310,7 @@ loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_options *op
                            loci_subscription **out, loci_error *err)
 {
     static const loci_subscribe_options none = LOCI_SUBSCRIBE_OPTIONS_INIT;
+    loci_engine *main = engine;
     loci_subscription *sub;
     loci_status status;
     lc_heap *heap;
@@ -324,6 +326,7 @@ loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_options *op
     if (sub == NULL)
         return lc_fail_memory(err);
     sub->engine = engine;
+    sub->main = main;
     sub->listener.fd = -1;
     sub->is_of_all = (options->flags & LOCI_SUBSCRIBE_ALL_USERS) != 0;
     sub->is_resumed = (options->flags & LOCI_SUBSCRIBE_RESUMED) != 0;
@@ -378,12 +381,27 @@ static loci_status fill(void *ctx, loci_error *err)
     return status;
 }
 
+/* Fails when the tenant has moved: its events are in another database now. */
+static loci_status check_route(const loci_subscription *sub, loci_error *err)
+{
+    loci_engine *now;
+    loci_status status = lc_engine_of_tenant(sub->main, sub->tenant_id, &now, err);
+
+    return status != LOCI_OK || now == sub->engine
+               ? status
+               : lc_fail(err, LOCI_EUNAVAILABLE,
+                         "tenant %.*s was moved to another database; open a new stream",
+                         LC_STR_ARG(sub->tenant_id));
+}
+
 loci_status loci_subscription_next(loci_subscription *sub, loci_answer **out, int *out_lagged,
                                    loci_error *err)
 {
     loci_status status = LOCI_OK;
 
     if (sub->first == NULL)
+        status = check_route(sub, err);
+    if (status == LOCI_OK && sub->first == NULL)
         status = lc_engine_guard(sub->engine, fill, sub, err);
     if (status != LOCI_OK) {
         (void)eventfd_write(sub->listener.fd,

@@ -385,6 +385,15 @@ void lc_watch_wrote(lc_watch *watch, const lc_write *first)
         wake_writers_users(watch, first);
 }
 
+void lc_watch_wake_all(lc_watch *watch)
+{
+    if (watch == NULL) /* The engine is being opened. */
+        return;
+    (void)pthread_mutex_lock(&watch->lock);
+    wake_everyone(watch);
+    (void)pthread_mutex_unlock(&watch->lock);
+}
+
 static void wake_all(lc_watch *watch, bool is_replaced)
 {
     raise_version(&watch->version_of_all);

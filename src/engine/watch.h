@@ -69,6 +69,9 @@ void lc_watch_wrote_all(lc_watch *watch);
 /* The store was replaced by another. */
 void lc_watch_replaced(lc_watch *watch);
 
+/* Wakes all listeners, although nothing was committed: each should read. NULL is fine. */
+void lc_watch_wake_all(lc_watch *watch);
+
 /* See above; 0 = unknown. Reads memory only. */
 uint64_t lc_watch_version(lc_watch *watch, uint32_t slot);
 

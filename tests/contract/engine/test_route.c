@@ -2,6 +2,7 @@
  * a database is missing, and how a tenant moves. */
 #include "lib/calls.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -240,16 +241,58 @@ TEST(route, lists_and_tables_that_cannot_be_read_are_refused)
     loci_close(engine);
 }
 
+static loci_subscription *follow(loci_engine *engine, const char *tenant, uint32_t flags)
+{
+    loci_principal principal = {.size = sizeof principal, .tenant = tenant};
+    loci_subscribe_options options = LOCI_SUBSCRIBE_OPTIONS_INIT;
+    loci_subscription *sub = NULL;
+    loci_error err;
+
+    options.principal = &principal;
+    options.flags = flags;
+    options.after_seq = -1;
+    CHECK_OK(loci_subscribe(engine, &options, &sub, &err), err);
+    return sub;
+}
+
+static bool is_readable(loci_subscription *sub, int timeout_ms)
+{
+    struct pollfd fd = {.fd = loci_subscription_fd(sub), .events = POLLIN};
+
+    return poll(&fd, 1, timeout_ms) == 1;
+}
+
+/* Reads until nothing is waiting; the number of events. */
+static int drain(loci_subscription *sub)
+{
+    int count = -1;
+    loci_answer *answer;
+    loci_error err;
+
+    do {
+        answer = NULL;
+        CHECK_OK(loci_subscription_next(sub, &answer, NULL, &err), err);
+        loci_answer_free(answer);
+        count++;
+    } while (answer != NULL);
+    return count;
+}
+
 /* The procedure of docs/scale.md, beside an engine that has not heard of the new route. */
 TEST(route, a_tenant_moves_and_an_old_route_cannot_write)
 {
     places p = make_places();
     loci_engine *engine = open_routed(&p, "", 0), *late = open_routed(&p, "\"{}\"", 0), *east;
     const char *file = test_path(test_tmpdir(), "acme.jsonl");
+    loci_subscription *one, *all, *other, *after;
+    loci_answer *answer = NULL;
     loci_error err;
 
     CHECK_OK(write_as(engine, "acme", 1, &err), err);
     CHECK_OK(write_as(late, "other", 5, &err), err);
+    one = follow(engine, "acme", 0);
+    all = follow(engine, "acme", LOCI_SUBSCRIBE_ALL_USERS);
+    other = follow(engine, "other", 0);
     test_call(engine, "tenant.close", "{'tenant':'acme'}");
     CHECK_STATUS(LOCI_EUNAVAILABLE, write_as(engine, "acme", 2, &err));
     CHECK_STATUS(LOCI_EUNAVAILABLE, write_as(late, "acme", 3, &err));
@@ -262,6 +305,8 @@ TEST(route, a_tenant_moves_and_an_old_route_cannot_write)
     east = test_open(p.east);
     test_call(east, "store.import", "{'path':'%s'}", file);
     test_close(east);
+    CHECK_EQ(drain(one) + drain(all), 0);
+    CHECK_EQ(drain(other), 1);
     CHECK_OK(
         test_try(engine, "config.set",
                  LC_STR("{\"name\":\"store.routes\",\"value\":\"{\\\"acme\\\":\\\"east\\\"}\"}"),
@@ -270,6 +315,19 @@ TEST(route, a_tenant_moves_and_an_old_route_cannot_write)
     CHECK_OK(write_as(engine, "acme", 4, &err), err);
     expect(engine, "acme", 4);
     CHECK_STATUS(LOCI_EUNAVAILABLE, write_as(late, "acme", 7, &err));
+    /* The old database has no more events for them: they end, so that clients open new ones. */
+    CHECK(is_readable(one, PATIENCE_US / 1000));
+    CHECK_STATUS(LOCI_EUNAVAILABLE, loci_subscription_next(one, &answer, NULL, &err));
+    CHECK(is_readable(all, PATIENCE_US / 1000));
+    CHECK_STATUS(LOCI_EUNAVAILABLE, loci_subscription_next(all, &answer, NULL, &err));
+    CHECK_EQ(drain(other), 0);
+    after = follow(engine, "acme", 0);
+    CHECK_OK(write_as(engine, "acme", 5, &err), err);
+    CHECK_EQ(drain(after), 1);
+    loci_subscription_close(one);
+    loci_subscription_close(all);
+    loci_subscription_close(other);
+    loci_subscription_close(after);
     loci_close(late);
     test_call(engine, "tenant.open", "{'tenant':'acme'}");
     loci_close(engine);
