@@ -426,6 +426,7 @@ bool lc_subscription_place_get(loci_subscription *sub, lc_subscription_place *ou
     if (sub->first != NULL || sub->has_lagged)
         return false;
     *out = (lc_subscription_place){
+        .source = sub->engine,
         .tenant_id = sub->tenant_id,
         .user_id = sub->user_id,
         .types = sub->types,
