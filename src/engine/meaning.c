@@ -479,24 +479,28 @@ static loci_status yield_point(work *w, loci_error *err)
     return lc_job_run_yield_point(w->run, w->checkpoint.len > 0 ? &progress : NULL, err);
 }
 
-/* Takes the time of `texts` texts at the rate of the setting, and waits until it begins. */
+/* Waits until `texts` texts may be embedded at the rate of the setting. The rate is charged when
+ * the wait ends, so a job that makes way before has taken nothing from it. */
 static loci_status wait_for_rate(work *w, size_t texts, loci_error *err)
 {
     loci_engine *engine = w->run->engine;
     int64_t rate = lc_settings_i64(lc_engine_settings(engine), &lc_setting_model_embed_rate,
                                    LC_STR_NONE);
-    int64_t free_us = atomic_load(&engine->embed_free_us), start_us, left_us;
+    int64_t took_us = rate > 0 ? (int64_t)texts * 1000000 / rate : 0;
     loci_status status = LOCI_OK;
 
     if (rate == 0 || lc_engine_is_inline(engine))
         return LOCI_OK;
-    do {
-        int64_t now_us = lc_clock_monotonic_us();
+    while (status == LOCI_OK) {
+        int64_t free_us = atomic_load(&engine->embed_free_us);
+        int64_t now_us = lc_clock_monotonic_us(), left_us = free_us - now_us;
+        int64_t start_us = left_us > -WAIT_US ? free_us : now_us; /* A short delay is made up. */
 
-        start_us = free_us > now_us ? free_us : now_us;
-    } while (!atomic_compare_exchange_weak(&engine->embed_free_us, &free_us,
-                                           start_us + (int64_t)texts * 1000000 / rate));
-    while (status == LOCI_OK && (left_us = start_us - lc_clock_monotonic_us()) > 0) {
+        if (left_us <= 0 &&
+            atomic_compare_exchange_strong(&engine->embed_free_us, &free_us, start_us + took_us))
+            break;
+        if (left_us <= 0) /* Another job was faster. */
+            continue;
         lc_clock_sleep_us(left_us < WAIT_US ? left_us : WAIT_US);
         status = yield_point(w, err);
         if (status == LOCI_OK)

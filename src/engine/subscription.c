@@ -6,7 +6,9 @@
  * watch (engine/feed.h), which has the users whose logs grew and the seqs of the new events, so it
  * reads the logs of these users only. If it falls so far behind that the feed has lost its
  * position, it skips to the present and reports `lagged`. So does every stream after a restore:
- * events that it returned may be gone.
+ * events that it returned may be gone. The events of a log have no gaps: where there is one, the
+ * events were deleted when the log was compacted, and the stream goes on behind them and reports
+ * `lagged`, too.
  */
 #include "engine/subscription.h"
 
@@ -21,6 +23,7 @@
 #include "session/session.h"
 #include "store/backup.h"
 #include "store/event.h"
+#include "store/snapshot.h"
 
 #define PAGE_EVENTS 64
 #define PAGE_BYTES (16 * 1024) /* A page ends with the event that reaches this. */
@@ -29,9 +32,9 @@
 
 struct loci_subscription {
     lc_listener listener; /* First: its descriptor is ours. */
-    loci_engine *engine;
-    loci_engine *main; /* That has the routes. */
-    lc_arena arena;    /* Names. */
+    loci_engine *engine;  /* Of the tenant's database, */
+    loci_engine *main;    /* and the one that was asked. */
+    lc_arena arena;       /* Names. */
     loci_str tenant_id;
     loci_str user_id;
     loci_str types;        /* Comma-separated; none = all. */
@@ -45,7 +48,9 @@ struct loci_subscription {
     int64_t read_count;     /* Events of the last page, those of other types included. */
     int64_t page_limit;     /* Events to read next: less where they are large. */
     bool is_page_full;      /* Full of events or bytes: there may be more behind it. */
+    bool has_gap;           /* Events of the last page have been deleted (store/snapshot.h). */
     bool has_lagged;
+    int64_t base_seq;          /* Events until here are known to be deleted. */
     int64_t restore_mark;      /* Of the store that it was read from. */
     loci_answer *first, *last; /* Read, not yet taken. */
     int pending_count;
@@ -81,6 +86,7 @@ static loci_status keep_event(void *ctx, const lc_event *event, loci_error *err)
         sub->is_page_full = true;
         return LOCI_OK;
     }
+    sub->has_gap |= event->seq > sub->after_seq + 1 && sub->after_seq >= sub->base_seq;
     if (!is_wanted(sub, event)) {
         sub->after_seq = event->seq;
         sub->read_count++;
@@ -122,8 +128,9 @@ static loci_status read_user(loci_subscription *sub, lc_tx *tx, loci_str user_id
 
     sub->after_seq = *seq;
     sub->read_count = 0;
-    sub->is_page_full = false;
+    sub->is_page_full = sub->has_gap = false;
     status = lc_event_each(tx, &range, keep_event, sub, err);
+    sub->has_lagged |= sub->has_gap;
     *seq = sub->after_seq;
     /* Rows that did not fit into a page are not read again only to be dropped. */
     sub->page_limit = sub->is_page_full ? sub->read_count : 2 * sub->page_limit;
@@ -180,7 +187,8 @@ static loci_status find_session(loci_subscription *sub, lc_tx *tx, loci_error *e
 }
 
 /* Starts at the end of the log or at the requested position. If the position of a resumed stream is
- * behind the last event, a restore has replaced the log. */
+ * behind the last event, a restore has replaced the log; if it is inside a snapshot, the events
+ * that the stream would send next have been deleted. */
 static loci_status find_start(lc_tx *tx, void *ctx, loci_error *err)
 {
     loci_subscription *sub = ctx;
@@ -198,6 +206,10 @@ static loci_status find_start(lc_tx *tx, void *ctx, loci_error *err)
         sub->has_lagged = true;
         sub->after_seq = -1;
     }
+    sub->base_seq = 0;
+    if (status == LOCI_OK && sub->after_seq >= 0)
+        status = lc_snapshot_base(tx, sub->tenant_id, sub->user_id, &sub->base_seq, err);
+    sub->has_lagged |= sub->is_resumed && sub->after_seq >= 0 && sub->after_seq < sub->base_seq;
     if (sub->after_seq < 0)
         sub->after_seq = head.seq;
     return status;
@@ -221,7 +233,11 @@ static loci_status refill(lc_tx *tx, void *ctx, loci_error *err)
         return find_start(tx, sub, err);
     }
     sub->until_seq = INT64_MAX;
-    return read_user(sub, tx, sub->user_id, &sub->after_seq, err);
+    status = read_user(sub, tx, sub->user_id, &sub->after_seq, err);
+    /* One report for all gaps between the events that a snapshot has left. */
+    return status == LOCI_OK && sub->has_gap
+               ? lc_snapshot_base(tx, sub->tenant_id, sub->user_id, &sub->base_seq, err)
+               : status;
 }
 
 static loci_status read_store(loci_subscription *sub, lc_tx_body *body, loci_error *err)
@@ -365,18 +381,17 @@ static loci_status fill(void *ctx, loci_error *err)
     return status;
 }
 
-/* The database that the tenant has left gets no more events, so nothing would ever follow. Its user
- * has the same seqs in the other one. */
+/* Fails when the tenant has moved: its events are in another database now. */
 static loci_status check_route(const loci_subscription *sub, loci_error *err)
 {
-    loci_engine *routed = NULL;
-    loci_status status = lc_engine_of_tenant(sub->main, sub->tenant_id, &routed, err);
+    loci_engine *now;
+    loci_status status = lc_engine_of_tenant(sub->main, sub->tenant_id, &now, err);
 
-    if (status == LOCI_OK && routed != sub->engine)
-        status = lc_fail(err, LOCI_EUNAVAILABLE,
-                         "tenant %.*s has moved to another database; subscribe again",
+    return status != LOCI_OK || now == sub->engine
+               ? status
+               : lc_fail(err, LOCI_EUNAVAILABLE,
+                         "tenant %.*s was moved to another database; open a new stream",
                          LC_STR_ARG(sub->tenant_id));
-    return status;
 }
 
 loci_status loci_subscription_next(loci_subscription *sub, loci_answer **out, int *out_lagged,
@@ -384,12 +399,10 @@ loci_status loci_subscription_next(loci_subscription *sub, loci_answer **out, in
 {
     loci_status status = LOCI_OK;
 
-    if (sub->first == NULL) {
+    if (sub->first == NULL)
         status = check_route(sub, err);
-        if (status != LOCI_OK)
-            return status;
+    if (status == LOCI_OK && sub->first == NULL)
         status = lc_engine_guard(sub->engine, fill, sub, err);
-    }
     if (status != LOCI_OK) {
         (void)eventfd_write(sub->listener.fd,
                             1); /* The events that were not read are still there. */
@@ -413,6 +426,7 @@ bool lc_subscription_place_get(loci_subscription *sub, lc_subscription_place *ou
     if (sub->first != NULL || sub->has_lagged)
         return false;
     *out = (lc_subscription_place){
+        .source = sub->engine,
         .tenant_id = sub->tenant_id,
         .user_id = sub->user_id,
         .types = sub->types,

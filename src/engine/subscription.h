@@ -14,6 +14,7 @@
 
 /* Texts are borrowed from the subscription. */
 typedef struct lc_subscription_place {
+    const void *source;                             /* The engine of the database; only compared. */
     loci_str tenant_id, user_id, types, session_id; /* No user: all of the tenant. */
     int64_t restore_mark; /* Of the store; another one means another log. */
     uint64_t version;     /* Of the user's slot (engine/watch.h), or of the feed; 0 = unknown. */

@@ -10,7 +10,9 @@
  *
  * Without a place it cannot know what is new: at the first listener, after a restore, and after a
  * lost connection, behind which there may be another server. Then it takes the present place, wakes
- * all listeners, and those of all users learn that they lost events.
+ * all listeners, and those of all users learn that they lost events. The same happens when listing
+ * the logs that have grown takes too long, such as after a huge import: the next attempt would have
+ * to list even more.
  */
 #include "engine/watch.h"
 
@@ -163,7 +165,8 @@ void lc_watch_remove(lc_watch *watch, lc_listener *listener)
 /* One read of the growth. */
 typedef struct reading {
     lc_watch *watch;
-    bool has_place; /* Otherwise only the present place is read. */
+    bool has_place;  /* Otherwise only the present place is read. */
+    bool is_listing; /* The place was read, and the logs are being listed. */
     int64_t mark;
     lc_feed_range *first, **end;
     int64_t count;
@@ -209,6 +212,7 @@ static loci_status read_grown(lc_tx *tx, void *ctx, loci_error *err)
     if (status != LOCI_OK || !r->has_place || r->mark != watch->mark ||
         lc_str_eq(lc_buf_str(&watch->next_place), lc_buf_str(&watch->place)))
         return status;
+    r->is_listing = true;
     return lc_grown_each(tx, lc_buf_str(&watch->place), LC_FEED_RANGES_MAX + 1, note_grown, r, err);
 }
 
@@ -241,6 +245,13 @@ static void publish(lc_watch *watch, reading *r)
     (void)pthread_mutex_unlock(&watch->lock);
 }
 
+static void forget_place(lc_watch *watch)
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    watch->has_place = false;
+    (void)pthread_mutex_unlock(&watch->lock);
+}
+
 /* With the connection `db`, or one of the engine's readers. */
 static loci_status read_growth(lc_watch *watch, lc_db *db, loci_error *err)
 {
@@ -260,6 +271,8 @@ static loci_status read_growth(lc_watch *watch, lc_db *db, loci_error *err)
             err);
     if (status == LOCI_OK)
         publish(watch, &r);
+    else if (status == LOCI_EDEADLINE && r.is_listing)
+        forget_place(watch);
     drop_ranges(&r);
     (void)pthread_mutex_unlock(&watch->place_lock);
     return status;
@@ -470,9 +483,7 @@ static bool has_connection(lc_watch *watch, view *seen)
         /* The next may be another server, as after a failover: marks and places cannot be
          * compared. */
         seen->mark = seen->settings_mark = 0;
-        (void)pthread_mutex_lock(&watch->lock);
-        watch->has_place = false;
-        (void)pthread_mutex_unlock(&watch->lock);
+        forget_place(watch);
     }
     return seen->db != NULL || lc_engine_connect(watch->engine, 0, &seen->db, NULL) == LOCI_OK;
 }

@@ -59,7 +59,8 @@ static bool is_next(const lc_event_page *page, const lc_subscription_place *plac
 {
     const lc_subscription_place *begin = &page->begin;
 
-    return begin->after_seq == place->after_seq && begin->restore_mark == place->restore_mark &&
+    return begin->source == place->source && begin->after_seq == place->after_seq &&
+           begin->restore_mark == place->restore_mark &&
            (page->end.is_page_full || (place->version != 0 && begin->version == place->version)) &&
            lc_str_eq(begin->user_id, place->user_id) &&
            lc_str_eq(begin->tenant_id, place->tenant_id) && lc_str_eq(begin->types, place->types) &&

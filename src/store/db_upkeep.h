@@ -17,6 +17,9 @@ typedef struct lc_db_upkeep {
     loci_status (*set_up_store)(lc_tx *tx, loci_error *err);
     /* Prepares the log of an older store for `grown`; may run again. NULL: not needed. */
     loci_status (*add_growth)(lc_tx *tx, loci_error *err);
+    /* For a migration: the rest of this write may take `us`, whatever its deadline. NULL: a write
+     * that has begun may take any time. */
+    void (*extend_write)(lc_tx *tx, int64_t us);
     /* Outside a transaction: updates the statistics of a rebuild's shadows. NULL: not needed. */
     loci_status (*analyze_shadows)(lc_db *db, loci_error *err);
     /* Deletes at most `limit` rows of a table that nothing reads any more; how many in `out`. NULL:

@@ -688,6 +688,7 @@ static const lc_db_upkeep upkeep = {
     .set_up_store = lc_pg_set_up_store,
     .add_growth = lc_pg_add_growth,
     .analyze_shadows = lc_pg_analyze_shadows,
+    .extend_write = lc_pg_extend_write,
     .lock_log = lc_pg_lock_log,
     .lock_user = lc_pg_lock_user,
     .lock_readers = lc_pg_lock_readers,

@@ -262,5 +262,6 @@ loci_status lc_pg_scrub(lc_db *base, loci_error *err);
 loci_status lc_pg_lock_log(lc_tx *tx, loci_error *err);
 loci_status lc_pg_lock_user(lc_tx *tx, loci_str tenant_id, loci_str user_id, loci_error *err);
 loci_status lc_pg_lock_readers(lc_tx *tx, loci_error *err);
+void lc_pg_extend_write(lc_tx *tx, int64_t us);
 
 #endif /* LC_STORE_POSTGRES_H */

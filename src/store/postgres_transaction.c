@@ -360,9 +360,9 @@ loci_status lc_pg_end_commit(lc_pg *db, int64_t deadline_us, loci_error *err)
 /* Each event records the transaction that inserted it, in a column with a default, so that no
  * statement has to name it. A place is the text of a snapshot, `xmin:xmax:in progress, …`. An event
  * is new if the earlier snapshot does not see its transaction and this one does. That is exact in
- * whatever order transactions commit. The index is read from the oldest transaction that was in
- * progress at the time of the earlier snapshot; so a transaction that takes seconds makes these
- * reads longer, until it ends.
+ * whatever order transactions commit. The index is read at the transactions that were in progress
+ * at the time of the earlier snapshot, and from the first one that had not begun: what committed
+ * beside a transaction that takes hours is not read again and again.
  *
  * Numbers that pg_restore brought from another server mean nothing here. They are recognised by
  * `xmin`, the server's own record of the inserting transaction; an erased event has that of its
@@ -386,14 +386,18 @@ loci_status lc_pg_add_growth(lc_tx *tx, loci_error *err)
     return lc_pg_run_script(tx, grown_script, err);
 }
 
+#define NEW_EVENTS                                                                                 \
+    "select tenant_id, user_id, seq from events where insert_no > 0 and seq > 0"                   \
+    " and (is_erased = 1 or insert_no % 4294967296 = cast(cast(xmin as text) as bigint))"          \
+    " and insert_no "
+
 const lc_grown_sql lc_pg_grown_sql = {
     .place = {"select cast(txid_current_snapshot() as text)", "", "t"},
-    .users = {"select tenant_id, user_id, min(seq), max(seq) from events where insert_no > 0"
-              " and seq > 0"
-              " and insert_no >= txid_snapshot_xmin(cast($1 as txid_snapshot))"
+    .users = {"select tenant_id, user_id, min(seq), max(seq) from (" NEW_EVENTS
+              ">= txid_snapshot_xmax(cast($1 as txid_snapshot))"
               " and insert_no < txid_snapshot_xmax(txid_current_snapshot())"
-              " and not txid_visible_in_snapshot(insert_no, cast($1 as txid_snapshot))"
-              " and (is_erased = 1 or insert_no % 4294967296 = cast(cast(xmin as text) as bigint))"
+              " union all " NEW_EVENTS
+              "= any(array(select txid_snapshot_xip(cast($1 as txid_snapshot))))) as fresh"
               " group by tenant_id, user_id limit $2",
               "ti", "ttii"}};
 

@@ -851,3 +851,8 @@ loci_status lc_pg_lock_user(lc_tx *tx, loci_str tenant_id, loci_str user_id, loc
     lc_rows_end(&rows);
     return status;
 }
+
+void lc_pg_extend_write(lc_tx *tx, int64_t us)
+{
+    ((lc_pg *)tx->db)->deadline_us = lc_clock_monotonic_us() + us;
+}

@@ -333,9 +333,9 @@ loci_status lc_snapshot_trim(lc_tx *tx, int64_t limit, bool *out_any, loci_error
 
 loci_status lc_snapshot_fold(lc_tx *tx, loci_error *err)
 {
+    lc_arg args[3 + KEPT_TYPES];
     lc_snapshot snapshot;
-    bool any = true;
-    int64_t base;
+    int64_t base, oldest = 0;
     lc_head head;
     loci_status status = lc_snapshot_base(tx, tx->tenant_id, tx->user_id, &base, err);
 
@@ -347,8 +347,11 @@ loci_status lc_snapshot_fold(lc_tx *tx, loci_error *err)
         status = lc_snapshot_take(&snapshot, tx, tx->tenant_id, tx->user_id, err);
     if (status == LOCI_OK)
         status = lc_snapshot_put(&snapshot, tx, head.seq, head.recorded_at, err);
-    while (status == LOCI_OK && any)
-        status = lc_snapshot_trim(tx, ALL_ROWS, &any, err);
+    if (status == LOCI_OK)
+        status = find_replaced(tx, args, &base, &oldest, err);
+    args[2] = LC_I(head.seq - 1);
+    if (status == LOCI_OK && oldest > 0 && oldest < head.seq)
+        status = lc_tx_exec(tx, &trim_sql, args, err);
     lc_snapshot_clear(&snapshot);
     return status;
 }

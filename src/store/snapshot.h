@@ -47,7 +47,8 @@ loci_status lc_snapshot_trim(lc_tx *tx, int64_t limit, bool *out_any, loci_error
  */
 loci_status lc_snapshot_find_replaced(lc_tx *tx, int64_t *out, loci_error *err);
 /* If the current user of the write has a snapshot, replaces all of the log with the rows of now:
- * something was forgotten, and a snapshot cannot tell which of its rows named it. */
+ * something was forgotten, and a snapshot cannot tell which of its rows named it. The last event,
+ * which says that, stays for those who follow the log until the next snapshot. */
 loci_status lc_snapshot_fold(lc_tx *tx, loci_error *err);
 
 /* The seq that the user's snapshot replaced events until; 0 = the log is whole. */

@@ -469,6 +469,34 @@ TEST(models, reembedding_can_be_cancelled_while_a_provider_is_waited_for)
     stop_host(&h);
 }
 
+/* At a low rate a job makes way before its turn has come. If it kept its place in the rate, jobs
+ * that take turns would wait longer and longer, and none would embed anything. */
+TEST(models, users_take_turns_at_a_low_rate)
+{
+    enum { USERS = 4, FACTS = 40 };
+    int64_t until_us = lc_clock_monotonic_us() + PATIENCE_US;
+    const char *path = probe_path();
+    loci_engine *engine = open_lexical(path);
+
+    for (int i = 0; i < USERS; i++)
+        write_facts(engine, test_format("u%d", i), FACTS);
+    test_close(engine);
+    engine = open_with(path,
+                       "{\"model.embedder\":\"lexical\",\"model.embed_rate\":50,"
+                       "\"job.workers\":1}",
+                       0);
+    for (int i = 0; i < USERS; i++)
+        test_call(engine, "model.reembed", "{'user_id':'u%d','wait':false}", i);
+    for (int i = 0; i < USERS; i++) {
+        while (test_member_int(test_call(engine, "model.status", "{'user_id':'u%d'}", i),
+                               "vectors") < FACTS) {
+            CHECK_LT(lc_clock_monotonic_us(), until_us);
+            lc_clock_sleep_us(20000);
+        }
+    }
+    test_close(engine);
+}
+
 TEST(models, everybodys_vectors_are_for_administrators)
 {
     loci_principal principal = {.size = sizeof principal, .tenant = "other"};

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "contract/probe_fixture.h"
 #include "engine/internal.h"
+#include "store/grown.h"
 
 #define PATIENCE_MS 30000
 
@@ -399,6 +400,57 @@ TEST(subscription, a_slow_reader_of_all_users_is_told_that_it_lagged)
     CHECK_EQ(lagged, 0);
     loci_subscription_close(sub);
     lc_engine_close(engine);
+}
+
+/* ---- A read of the growth that takes too long ------------------------------------------------ */
+
+/* It has no end. */
+static const lc_grown_sql endless_sql = {
+    .place = {"select cast(coalesce(max(rowid), 0) as text) from events", "", "t"},
+    .users = {"with recursive n(i) as (select 1 union all select i + 1 from n)"
+              " select '', '', count(*), 1 from n where $1 <> '' and $2 > 0",
+              "ti", "ttii"}};
+
+/* The connection that the next read uses gets the driver. */
+static const lc_db_driver *exchange_driver(loci_engine *engine, const lc_db_driver *driver)
+{
+    const lc_db_driver *before;
+    lc_db *db = NULL;
+    loci_error err;
+
+    CHECK_OK(lc_readers_take(engine->readers, INT64_MAX, &db, &err), err);
+    before = db->driver;
+    db->driver = driver != NULL ? driver : before;
+    lc_readers_give_back(engine->readers, db);
+    return before;
+}
+
+/* As after an import of millions of events in one transaction. The same read would take too long
+ * again and again, and streams would get nothing any more. */
+TEST_ON(TEST_FILES, subscription, growth_that_takes_too_long_to_read_is_reported_as_lost)
+{
+    loci_engine *engine = test_open(new_store());
+    loci_subscription *sub = follow(engine,
+                                    (loci_subscribe_options){.flags = LOCI_SUBSCRIBE_ALL_USERS});
+    const lc_db_driver *before = exchange_driver(engine, NULL);
+    lc_db_driver endless = *before;
+    loci_answer *answer = NULL;
+    int lagged = 0;
+    loci_error err;
+
+    endless.grown = &endless_sql;
+    (void)exchange_driver(engine, &endless);
+    write_facts(engine, "a", 1);
+    CHECK_STATUS(LOCI_EDEADLINE, loci_subscription_next(sub, &answer, &lagged, &err));
+    CHECK(is_readable(sub, 0));
+    CHECK_STR_EQ(next_of(sub, &lagged), "");
+    CHECK_EQ(lagged, 1);
+    (void)exchange_driver(engine, before);
+    write_facts(engine, "a", 1);
+    CHECK_EQ(test_member_int(next_of(sub, &lagged), "seq"), 2);
+    CHECK_EQ(lagged, 0);
+    loci_subscription_close(sub);
+    test_close(engine);
 }
 
 /* ---- Who ------------------------------------------------------------------------------------- */

@@ -145,6 +145,93 @@ TEST(compact, what_is_forgotten_is_in_no_snapshot)
     facts_close(&f);
 }
 
+static loci_subscription *follow(facts *f, uint32_t flags, int64_t after_seq)
+{
+    loci_subscribe_options options = LOCI_SUBSCRIBE_OPTIONS_INIT;
+    loci_subscription *sub = NULL;
+
+    options.flags = flags;
+    options.after_seq = after_seq;
+    CHECK_OK(loci_subscribe(f->engine, &options, &sub, &f->err), f->err);
+    return sub;
+}
+
+/* The seq of the next event, 0 if there is none; negative: the stream has lagged. */
+static int64_t next_of(facts *f, loci_subscription *sub, const char *type)
+{
+    loci_answer *answer = NULL;
+    int lagged = 0;
+    int64_t seq = 0;
+
+    CHECK_OK(loci_subscription_next(sub, &answer, &lagged, &f->err), f->err);
+    if (answer != NULL) {
+        seq = test_member_int(loci_answer_json(answer), "seq");
+        CHECK_STR_EQ(test_member_text(loci_answer_json(answer), "type"), type);
+    }
+    loci_answer_free(answer);
+    return lagged != 0 ? -seq - 1 : seq;
+}
+
+/* A follower must not go on as if it had seen the events that were deleted. */
+TEST(compact, a_stream_whose_next_events_are_gone_is_told)
+{
+    loci_subscription *slow, *fast, *fresh, *resumed;
+    facts f;
+
+    facts_open(&f);
+    for (int i = 0; i < 4; i++)
+        facts_call(&f, "fact.write", "{'key':'city','value':%d}", i);
+    slow = follow(&f, 0, 2);
+    fast = follow(&f, 0, -1);
+    f.now_us += MINUTE_US;
+    compact(&f, f.now_us);
+    facts_call(&f, "fact.write", "{'key':'city','value':9}");
+    facts_call(&f, "fact.write", "{'key':'city','value':10}");
+    fresh = follow(&f, 0, 0);
+    resumed = follow(&f, LOCI_SUBSCRIBE_RESUMED, 3);
+    CHECK_EQ(next_of(&f, slow, "fact.written"), -6);
+    CHECK_EQ(next_of(&f, slow, "fact.written"), 6);
+    CHECK_EQ(next_of(&f, fast, "fact.written"), 5);
+    CHECK_EQ(next_of(&f, fresh, "fact.written"), 5);
+    CHECK_EQ(next_of(&f, resumed, "fact.written"), -6);
+    CHECK_EQ(next_of(&f, resumed, "fact.written"), 6);
+    loci_subscription_close(slow);
+    loci_subscription_close(fast);
+    loci_subscription_close(fresh);
+    loci_subscription_close(resumed);
+    facts_close(&f);
+}
+
+/* Forgetting replaces the whole log, but those who show what is forgotten have to hear of it. */
+TEST(compact, streams_see_that_something_was_forgotten)
+{
+    loci_subscription *one, *all, *slow;
+    facts f;
+
+    facts_open(&f);
+    facts_write(&f, "created", "{'key':'a','value':1}");
+    facts_write(&f, "created", "{'key':'b','value':1}");
+    f.now_us += MINUTE_US;
+    compact(&f, f.now_us);
+    facts_write(&f, "created", "{'key':'c','value':1}");
+    one = follow(&f, 0, -1);
+    slow = follow(&f, 0, 2);
+    all = follow(&f, LOCI_SUBSCRIBE_ALL_USERS, -1);
+    facts_call(&f, "fact.forget", "{'key':'a','wait':true}");
+    CHECK_EQ(next_of(&f, one, "fact.forgotten"), 4);
+    CHECK_EQ(next_of(&f, all, "fact.forgotten"), 4);
+    CHECK_EQ(next_of(&f, slow, "fact.forgotten"), -5);
+    facts_write(&f, "created", "{'key':'d','value':1}");
+    CHECK_EQ(next_of(&f, slow, "fact.written"), 5);
+    CHECK_EQ(next_of(&f, all, "fact.written"), 5);
+    check_replays(&f);
+    check_travels(&f);
+    loci_subscription_close(one);
+    loci_subscription_close(all);
+    loci_subscription_close(slow);
+    facts_close(&f);
+}
+
 /* Salvage finds the parts like other events, and does not take the replaced ones for lost. */
 TEST(compact, a_damaged_store_is_recovered_with_its_snapshot)
 {

@@ -266,6 +266,79 @@ TEST_ON(TEST_SERVERS, grown, a_commit_that_was_overtaken_is_reported)
     probe_close(&slow);
 }
 
+/* Rows of events that the connection of `tx` has read so far. */
+static loci_status count_read(lc_tx *tx, int64_t *out, loci_error *err)
+{
+    return lc_tx_find_numbers(
+        tx,
+        &(lc_sql){"select cast(coalesce(sum(idx_tup_fetch + seq_tup_read), 0) as bigint)"
+                  " from pg_stat_xact_user_tables"
+                  " where relname = 'events' and schemaname = current_schema()",
+                  "", "i"},
+        NULL, out, err);
+}
+
+typedef struct counted {
+    reader *r;
+    int64_t rows;
+} counted;
+
+static loci_status look_and_count(lc_tx *tx, void *ctx, loci_error *err)
+{
+    counted *c = ctx;
+    int64_t before = 0, after = 0;
+    loci_status status = count_read(tx, &before, err);
+
+    if (status == LOCI_OK)
+        status = look(tx, c->r, err);
+    if (status == LOCI_OK)
+        status = count_read(tx, &after, err);
+    c->rows = after - before;
+    return status;
+}
+
+/* The transaction stays open while others write. */
+static loci_status stay_open(lc_tx *tx, void *ctx, loci_error *err)
+{
+    overtaking *o = ctx;
+    counted c = {.r = o->r};
+    loci_status status = probe_say(tx, "slow", NULL, err);
+    lc_rows rows = {0};
+    bool found;
+
+    if (status == LOCI_OK) /* Waits for the server, so that the transaction has a number. */
+        status = lc_tx_find(tx, &(lc_sql){"select count(*) from events", "", "i"}, NULL, &rows,
+                            &found, err);
+    lc_rows_end(&rows);
+    say(o->other, "fast", 100);
+    (void)read_on(o->r);
+    say(o->other, "fast", 1);
+    o->r->text[0] = '\0';
+    CHECK_OK(probe_read(o->r->p, look_and_count, &c), o->r->p->err);
+    CHECK_STR_EQ(loci_str_of(o->r->text), "fast:101-101");
+    CHECK_LE(c.rows, 3);
+    return status;
+}
+
+/* A transaction that takes an hour, of any database of the server, would otherwise make each read
+ * of the growth as long as the log of that hour. */
+TEST_ON(TEST_SERVERS, grown, a_long_transaction_does_not_make_reads_longer)
+{
+    const char *path = probe_path();
+    probe slow, fast, watcher;
+    reader r;
+
+    probe_open(&slow, path);
+    probe_open(&fast, path);
+    probe_open(&watcher, path);
+    begin(&r, &watcher);
+    CHECK_OK(probe_write(&slow, "slow", stay_open, &(overtaking){&fast, &r}), slow.err);
+    end(&r);
+    probe_close(&watcher);
+    probe_close(&fast);
+    probe_close(&slow);
+}
+
 /* pg_restore brings the numbers of another server's transactions, some of which this server will
  * use in a moment. */
 TEST_ON(TEST_SERVERS, grown, numbers_of_another_server_mean_nothing)

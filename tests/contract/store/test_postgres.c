@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "store/db_upkeep.h"
 #include "store/event.h"
 #include "store/schema.h"
 
@@ -83,6 +84,34 @@ TEST_ON(TEST_SERVERS, postgres, tables_that_have_grown_get_statistics)
         (void)test_call(engine, "fact.write", "{'key':'b%d','value':1}", i);
     CHECK_EQ(test_store_number(store, analyzed), 1);
     test_close(engine);
+}
+
+/* `ctx`: the time that it asks for, or 0. */
+static loci_status sleep_long(lc_tx *tx, void *ctx, loci_error *err)
+{
+    const int64_t *us = ctx;
+    lc_rows rows = {0};
+    bool found;
+    loci_status status;
+
+    if (*us > 0)
+        tx->db->driver->upkeep->extend_write(tx, *us);
+    status = lc_tx_find(tx, &(lc_sql){"select 1 from pg_sleep(3)", "", "i"}, NULL, &rows, &found,
+                        err);
+    lc_rows_end(&rows);
+    return status;
+}
+
+/* A migration may convert millions of rows: if it were stopped, the store could never be opened. */
+TEST_ON(TEST_SERVERS, postgres, a_migration_may_take_longer_than_a_write)
+{
+    int64_t none = 0, minute_us = 60000000;
+    probe p;
+
+    probe_open(&p, NULL);
+    CHECK_STATUS(LOCI_EDEADLINE, lc_db_write_one(p.db, 1, sleep_long, &none, &p.err));
+    CHECK_OK(lc_db_write_one(p.db, 1, sleep_long, &minute_us, &p.err), p.err);
+    probe_close(&p);
 }
 
 /* Whatever has a tenant needs a policy; the catalogue is not asked. */
