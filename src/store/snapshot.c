@@ -5,7 +5,9 @@
  *     {"tables": [{"table": "memories", "columns": ["id", …], "rows": [["mem_…", …], …]}, …]}
  *
  * Columns are those behind tenant_id and user_id. Bytes are base64 text, doubles JSON numbers that
- * are read back exactly. A part ends when it has more than PART_BYTES; a single row may be longer.
+ * are read back exactly. A part ends before the row that would make it longer than PART_BYTES; a
+ * single row may be longer, up to ROW_BYTES_MAX: JSON in a column is escaped once more than in its
+ * event, which can double it.
  *
  * The statements are made from the catalogue (store/dump.h). They must outlive the connection, so
  * each connection has its own plan, made at the first use.
@@ -24,6 +26,7 @@
 #include "store/dump.h"
 
 #define PART_BYTES (LC_EVENT_BYTES_MAX / 2)
+#define ROW_BYTES_MAX (LC_SNAPSHOT_PART_BYTES_MAX - 65536) /* The rest is for names of columns. */
 #define ALL_ROWS INT64_C(1000000000000)
 #define KEPT_TYPES 4
 
@@ -90,11 +93,13 @@ void lc_snapshot_init(lc_snapshot *snapshot, lc_heap *heap)
 {
     *snapshot = (lc_snapshot){0};
     lc_arena_init(&snapshot->arena, heap, LOCI_MEM_PIPELINES);
-    lc_buf_init(&snapshot->part, heap, LOCI_MEM_PIPELINES, LC_EVENT_BYTES_MAX - 1024);
+    lc_buf_init(&snapshot->part, heap, LOCI_MEM_PIPELINES, LC_SNAPSHOT_PART_BYTES_MAX);
+    lc_buf_init(&snapshot->row, heap, LOCI_MEM_PIPELINES, ROW_BYTES_MAX);
 }
 
 void lc_snapshot_clear(lc_snapshot *snapshot)
 {
+    lc_buf_clear(&snapshot->row);
     lc_buf_clear(&snapshot->part);
     if (snapshot->arena.heap != NULL)
         lc_arena_clear(&snapshot->arena);
@@ -103,7 +108,8 @@ void lc_snapshot_clear(lc_snapshot *snapshot)
 /* A part being written. */
 typedef struct taking {
     lc_snapshot *s;
-    lc_json_writer json;
+    lc_json_writer json;        /* Of the part, */
+    lc_json_writer row;         /* and of the next row in it. */
     const lc_dump_table *table; /* Its rows are open; NULL = none are. */
 } taking;
 
@@ -176,11 +182,11 @@ static loci_status put_bytes(taking *t, loci_str bytes, loci_error *err)
     lc_buf text;
     loci_status status;
 
-    lc_buf_init(&text, t->s->arena.heap, LOCI_MEM_PIPELINES, LC_EVENT_BYTES_MAX);
+    lc_buf_init(&text, t->s->arena.heap, LOCI_MEM_PIPELINES, ROW_BYTES_MAX);
     lc_base64_append(&text, bytes.ptr, bytes.len);
     status = lc_buf_status(&text, err);
     if (status == LOCI_OK)
-        lc_jw_str(&t->json, text.len > 0 ? lc_buf_str(&text) : LC_STR(""));
+        lc_jw_str(&t->row, text.len > 0 ? lc_buf_str(&text) : LC_STR(""));
     lc_buf_clear(&text);
     return status;
 }
@@ -189,20 +195,44 @@ static loci_status put_cell(taking *t, const lc_cell *cell, loci_error *err)
 {
     switch (cell->kind) {
     case 0:
-        lc_jw_null(&t->json);
+        lc_jw_null(&t->row);
         return LOCI_OK;
     case 'i':
-        lc_jw_int(&t->json, cell->as.i64);
+        lc_jw_int(&t->row, cell->as.i64);
         return LOCI_OK;
     case 'f':
-        lc_jw_real(&t->json, cell->as.f64);
+        lc_jw_real(&t->row, cell->as.f64);
         return LOCI_OK;
     case 'b':
         return put_bytes(t, cell->as.str, err);
     default:
-        lc_jw_str(&t->json, cell->as.str);
+        lc_jw_str(&t->row, cell->as.str);
         return LOCI_OK;
     }
+}
+
+static loci_status take_row(taking *t, const lc_dump_table *table, const lc_rows *rows,
+                            loci_error *err)
+{
+    lc_snapshot *s = t->s;
+    loci_status status = LOCI_OK;
+
+    lc_buf_reset(&s->row);
+    lc_jw_init(&t->row, &s->row);
+    lc_jw_array(&t->row);
+    for (int i = 2; i < rows->column_count && status == LOCI_OK; i++)
+        status = put_cell(t, lc_rows_cell(rows, i), err);
+    lc_jw_end(&t->row);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&s->row, err);
+    if (status == LOCI_OK && s->part.len + s->row.len > PART_BYTES)
+        status = end_part(t, err);
+    if (status != LOCI_OK)
+        return status;
+    if (t->table == NULL)
+        open_table(t, table);
+    lc_jw_raw(&t->json, lc_buf_str(&s->row));
+    return lc_buf_status(&s->part, err);
 }
 
 static loci_status take_table(taking *t, const lc_dump_table *table, lc_tx *tx, const lc_arg *owner,
@@ -212,18 +242,8 @@ static loci_status take_table(taking *t, const lc_dump_table *table, lc_tx *tx, 
     lc_rows rows;
     loci_status status = lc_tx_query(tx, &table->first, args, &rows, err);
 
-    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
-        if (t->table == NULL)
-            open_table(t, table);
-        lc_jw_array(&t->json);
-        for (int i = 2; i < rows.column_count && status == LOCI_OK; i++)
-            status = put_cell(t, lc_rows_cell(&rows, i), err);
-        lc_jw_end(&t->json);
-        if (status == LOCI_OK && t->s->part.len >= PART_BYTES)
-            status = end_part(t, err);
-        if (status == LOCI_OK)
-            status = lc_buf_status(&t->s->part, err);
-    }
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
+        status = take_row(t, table, &rows, err);
     lc_rows_end(&rows);
     close_table(t);
     return status;

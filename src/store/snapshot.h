@@ -3,9 +3,8 @@
  *     events      1 2 3 … S-1 S S+1 … head            before
  *     snapshot    -1 0          S+1 … head            after: base_seq is S, here with two parts
  *
- * A snapshot has all projection rows of a user as they were after event S, in parts of less than
- * LC_EVENT_BYTES_MAX, which are events of the type store.snapshot with the seqs … -1, 0. They come
- * before all other events, and their `apply` inserts the rows, the first one after it has removed
+ * A snapshot has all projection rows of a user as they were after event S, in parts, which are
+ * events of the type store.snapshot with the seqs … -1, 0. They come before all other events, and their `apply` inserts the rows, the first one after it has removed
  * those that are there. So replaying a log from its first row gives the same projections as before,
  * and no room needs code for it. Readers that begin behind seq 0 do not see the parts.
  *
@@ -25,7 +24,8 @@ extern const lc_event_type lc_snapshot_event;
 /* The rows of a user as the texts of parts. Zeroed storage after init. */
 typedef struct lc_snapshot {
     lc_arena arena;
-    lc_buf part;     /* The one being written. */
+    lc_buf part;     /* The one being written, */
+    lc_buf row;      /* and its next row. */
     loci_str *parts; /* In the arena. */
     size_t count, room;
     int64_t bytes; /* Of all parts. */

@@ -2,6 +2,8 @@
 #include "contract/history_fixture.h"
 
 #include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -115,6 +117,41 @@ TEST(compact, the_past_before_a_snapshot_is_refused)
     /* The same again has nothing to do, and an earlier time neither. */
     CHECK_EQ(test_member_int(compact(&f, base_us + 1), "result.users"), 0);
     CHECK_EQ(test_member_int(compact(&f, base_us - 1), "result.users"), 0);
+    facts_close(&f);
+}
+
+/* `count` times `unit`, which is a character in JSON. */
+static void write_large(facts *f, const char *key, const char *unit, size_t count)
+{
+    static const char end[] = "\"}";
+    size_t bytes = strlen(unit), len;
+    char *args = malloc(100 + count * bytes);
+    loci_str answer;
+
+    CHECK(args != NULL);
+    len = (size_t)snprintf(args, 100, "{\"key\":\"%s\",\"value\":\"", key);
+    for (size_t i = 0; i < count; i++)
+        memcpy(args + len + i * bytes, unit, bytes);
+    memcpy(args + len + count * bytes, end, sizeof end);
+    CHECK_OK(facts_try(f, "fact.write", &answer, args), f->err);
+    free(args);
+}
+
+/* A row may take more bytes in a snapshot than in its event, where its text is escaped once. */
+TEST(compact, large_values_are_in_a_snapshot_too)
+{
+    facts f;
+
+    facts_open(&f);
+    write_large(&f, "half", "x", 400000);
+    write_large(&f, "long", "y", 900000);
+    write_large(&f, "lines", "\\n", 500000);
+    f.now_us += MINUTE_US;
+    CHECK_EQ(test_member_int(compact(&f, f.now_us), "result.events"), 3);
+    check_replays(&f);
+    check_travels(&f);
+    facts_call(&f, "fact.forget", "{'key':'half'}");
+    check_replays(&f);
     facts_close(&f);
 }
 
