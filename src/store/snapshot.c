@@ -29,13 +29,12 @@
 #define ROW_BYTES_MAX (LC_SNAPSHOT_PART_BYTES_MAX - 65536) /* The rest is for names of columns. */
 #define ALL_ROWS INT64_C(1000000000000)
 #define KEPT_TYPES 4
+#define PARTS_AT_ONCE 8 /* A server sends all that was asked for, and the caller may stop. */
 
 static const lc_sql base_sql = {"select base_seq from heads where tenant_id = $1 and user_id = $2",
                                 "tt", "i"};
 static const lc_sql set_base_sql = {
     "update heads set base_seq = $3 where tenant_id = $1 and user_id = $2", "tti", NULL};
-static const lc_sql first_sql = {
-    "select min(seq) from events where tenant_id = $1 and user_id = $2 and seq <= 0", "tt", "i"};
 /* The parts of an earlier snapshot make room for the new ones, and go when these are there: the
  * last row of the log must not be deleted before another follows it (store/grown.h). */
 #define ASIDE "1000000000"
@@ -382,20 +381,40 @@ loci_status lc_snapshot_base(lc_tx *tx, loci_str tenant_id, loci_str user_id, in
     return lc_tx_find_numbers(tx, &base_sql, (lc_arg[]){LC_T(tenant_id), LC_T(user_id)}, out, err);
 }
 
-loci_status lc_snapshot_each(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_event_visit *visit,
-                             void *ctx, loci_error *err)
-{
-    int64_t first = 1;
-    loci_status status = lc_tx_find_numbers(
-        tx, &first_sql, (lc_arg[]){LC_T(tenant_id), LC_T(user_id)}, &first, err);
+typedef struct parts {
+    lc_event_visit *visit;
+    void *ctx;
+    int64_t seq; /* Of the last one. */
+    int count;   /* Visited on this page. */
+    bool is_over;
+} parts;
 
-    if (status != LOCI_OK || first > 0)
-        return status;
-    return lc_event_each(
-        tx,
-        &(lc_event_range){
-            .tenant_id = tenant_id, .user_id = user_id, .after_seq = first - 1, .limit = 1 - first},
-        visit, ctx, err);
+static loci_status visit_part(void *ctx, const lc_event *event, loci_error *err)
+{
+    parts *p = ctx;
+
+    p->is_over = event->seq > 0;
+    if (p->is_over)
+        return LOCI_ECANCELLED;
+    p->seq = event->seq;
+    p->count++;
+    return p->visit(p->ctx, event, err);
+}
+
+loci_status lc_snapshot_each(lc_tx *tx, const lc_event_range *user, int64_t after,
+                             lc_event_visit *visit, void *ctx, loci_error *err)
+{
+    parts p = {.visit = visit, .ctx = ctx, .seq = after};
+    lc_event_range range = *user;
+    loci_status status;
+
+    range.limit = PARTS_AT_ONCE;
+    do {
+        p.count = 0;
+        range.after_seq = p.seq;
+        status = lc_event_each(tx, &range, visit_part, &p, err);
+    } while (status == LOCI_OK && p.count == PARTS_AT_ONCE);
+    return p.is_over ? LOCI_OK : status;
 }
 
 int64_t lc_snapshot_base_of(const lc_event *part)
@@ -444,7 +463,9 @@ loci_status lc_snapshot_refuse(lc_tx *tx, int64_t seq, loci_status refusal, cons
 
     if (status != LOCI_OK || seq > base || base == 0)
         return status;
-    status = lc_snapshot_each(tx, tx->tenant_id, tx->user_id, note_time, &f, err);
+    status = lc_snapshot_each(tx,
+                              &(lc_event_range){.tenant_id = tx->tenant_id, .user_id = tx->user_id},
+                              LC_SNAPSHOT_BEGIN, note_time, &f, err);
     if (status != LOCI_OK && status != LOCI_ECANCELLED)
         return status;
     len = lc_time_format(f.recorded_at, text);

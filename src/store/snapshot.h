@@ -4,9 +4,10 @@
  *     snapshot    -1 0          S+1 … head            after: base_seq is S, here with two parts
  *
  * A snapshot has all projection rows of a user as they were after event S, in parts, which are
- * events of the type store.snapshot with the seqs … -1, 0. They come before all other events, and their `apply` inserts the rows, the first one after it has removed
- * those that are there. So replaying a log from its first row gives the same projections as before,
- * and no room needs code for it. Readers that begin behind seq 0 do not see the parts.
+ * events of the type store.snapshot with the seqs … -1, 0. They come before all other events, and
+ * their `apply` inserts the rows, the first one after it has removed those that are there. So
+ * replaying a log from its first row gives the same projections as before, and no room needs code
+ * for it. Readers that begin behind seq 0 do not see the parts.
  *
  * Some rows refer by seq to the text in an event (lc_event_type.is_kept): those events stay in the
  * log, between the parts and S + 1. A replay begins with the parts and goes on behind S.
@@ -53,9 +54,11 @@ loci_status lc_snapshot_fold(lc_tx *tx, loci_error *err);
 /* The seq that the user's snapshot replaced events until; 0 = the log is whole. */
 loci_status lc_snapshot_base(lc_tx *tx, loci_str tenant_id, loci_str user_id, int64_t *out,
                              loci_error *err);
-/* Visits the parts in order; none if the log is whole. */
-loci_status lc_snapshot_each(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_event_visit *visit,
-                             void *ctx, loci_error *err);
+/* Before the first part. */
+#define LC_SNAPSHOT_BEGIN INT64_MIN
+/* Visits the parts behind the one with the seq `after` in order; none if the log is whole. */
+loci_status lc_snapshot_each(lc_tx *tx, const lc_event_range *user, int64_t after,
+                             lc_event_visit *visit, void *ctx, loci_error *err);
 /* The seq that a part says it replaced events until; 0 if it says none. */
 int64_t lc_snapshot_base_of(const lc_event *part);
 bool lc_snapshot_is_first(const lc_event *part);
