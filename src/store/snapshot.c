@@ -278,15 +278,14 @@ loci_status lc_snapshot_put(const lc_snapshot *snapshot, lc_tx *tx, int64_t seq,
     if (status == LOCI_OK)
         status = lc_tx_exec(tx, &set_aside_sql, owner, err);
     for (size_t i = 0; status == LOCI_OK && i < snapshot->count; i++) {
-        char refs[80];
+        int64_t count = (int64_t)snapshot->count, part = (int64_t)i + 1 - count;
+        char refs[LC_SNAPSHOT_REFS_BYTES];
 
-        (void)snprintf(refs, sizeof refs, "{\"base_seq\":%lld,\"part\":%zu,\"parts\":%zu}",
-                       (long long)seq, i + 1, snapshot->count); /* Fits. */
         status = lc_tx_exec(tx, &put_sql,
-                            (lc_arg[]){owner[0], owner[1],
-                                       LC_I((int64_t)i + 1 - (int64_t)snapshot->count),
+                            (lc_arg[]){owner[0], owner[1], LC_I(part),
                                        LC_T(loci_str_of(lc_snapshot_event.name)), LC_I(recorded_at),
-                                       LC_T(loci_str_of(refs)), LC_T(snapshot->parts[i])},
+                                       LC_T(lc_snapshot_refs(refs, seq, part, count)),
+                                       LC_T(snapshot->parts[i])},
                             err);
     }
     if (status == LOCI_OK)
@@ -417,21 +416,40 @@ loci_status lc_snapshot_each(lc_tx *tx, const lc_event_range *user, int64_t afte
     return p.is_over ? LOCI_OK : status;
 }
 
+/* The number behind `name` in the refs; 0 if there is none. */
+static int64_t number_in(loci_str refs, loci_str name)
+{
+    const char *at = memmem(refs.ptr, refs.len, name.ptr, name.len);
+    int64_t number = 0;
+
+    if (at == NULL)
+        return 0;
+    for (at += name.len; at < refs.ptr + refs.len && *at >= '0' && *at <= '9'; at++) {
+        number = 10 * number + (*at - '0');
+        if (number > LC_ID_SEQ_MAX)
+            return 0;
+    }
+    return number;
+}
+
 int64_t lc_snapshot_base_of(const lc_event *part)
 {
-    const loci_str before = LC_STR("{\"base_seq\":");
-    int64_t seq = 0;
+    return number_in(part->refs, LC_STR("{\"base_seq\":"));
+}
 
-    if (!lc_str_starts(part->refs, before))
-        return 0;
-    for (size_t i = before.len; i < part->refs.len; i++) {
-        char c = part->refs.ptr[i];
+int64_t lc_snapshot_count_of(const lc_event *part)
+{
+    return number_in(part->refs, LC_STR("\"parts\":"));
+}
 
-        if (c < '0' || c > '9' || seq > LC_ID_SEQ_MAX)
-            break;
-        seq = 10 * seq + (c - '0');
-    }
-    return seq <= LC_ID_SEQ_MAX ? seq : 0;
+loci_str lc_snapshot_refs(char out[LC_SNAPSHOT_REFS_BYTES], int64_t base, int64_t seq,
+                          int64_t count)
+{
+    int len = snprintf(out, LC_SNAPSHOT_REFS_BYTES,
+                       "{\"base_seq\":%lld,\"part\":%lld,\"parts\":%lld}", (long long)base,
+                       (long long)(seq + count), (long long)count);
+
+    return (loci_str){out, (size_t)len}; /* Fits. */
 }
 
 bool lc_snapshot_is_first(const lc_event *part)

@@ -59,9 +59,15 @@ loci_status lc_snapshot_base(lc_tx *tx, loci_str tenant_id, loci_str user_id, in
 /* Visits the parts behind the one with the seq `after` in order; none if the log is whole. */
 loci_status lc_snapshot_each(lc_tx *tx, const lc_event_range *user, int64_t after,
                              lc_event_visit *visit, void *ctx, loci_error *err);
-/* The seq that a part says it replaced events until; 0 if it says none. */
+/* What a part says: the seq that it replaced events until, and how many parts there are; 0 if it
+ * says none. */
 int64_t lc_snapshot_base_of(const lc_event *part);
+int64_t lc_snapshot_count_of(const lc_event *part);
 bool lc_snapshot_is_first(const lc_event *part);
+/* The refs of the part with this seq. */
+#define LC_SNAPSHOT_REFS_BYTES 96
+loci_str lc_snapshot_refs(char out[LC_SNAPSHOT_REFS_BYTES], int64_t base, int64_t seq,
+                          int64_t count);
 
 /* `refusal` if the current user's events until `seq` were replaced by a snapshot; says from when
  * on there are events. `what` cannot be done, such as "the messages cannot be taken back". */
