@@ -516,7 +516,8 @@ static bool skip_replaced(piece *p)
     return p->seq > 0 && p->seq <= p->user->base;
 }
 
-/* What takes the place of an event that was lost: of a part of a snapshot, one without rows. */
+/* Takes the place of an event that was lost. A part of a snapshot is replaced by one without rows.
+ */
 static lc_event lost_event(const piece *p, char refs[LC_SNAPSHOT_REFS_BYTES])
 {
     bool is_part = p->seq <= 0;

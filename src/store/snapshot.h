@@ -59,9 +59,9 @@ loci_status lc_snapshot_base(lc_tx *tx, loci_str tenant_id, loci_str user_id, in
 /* Visits the parts behind the one with the seq `after` in order; none if the log is whole. */
 loci_status lc_snapshot_each(lc_tx *tx, const lc_event_range *user, int64_t after,
                              lc_event_visit *visit, void *ctx, loci_error *err);
-/* What a part says: the seq that it replaced events until, and how many parts there are; 0 if it
- * says none. */
+/* The seq that a part says it replaced events until; 0 if it says none. */
 int64_t lc_snapshot_base_of(const lc_event *part);
+/* The number of parts that it says there are; 0 likewise. */
 int64_t lc_snapshot_count_of(const lc_event *part);
 bool lc_snapshot_is_first(const lc_event *part);
 /* The refs of the part with this seq. */
