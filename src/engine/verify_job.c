@@ -2,6 +2,8 @@
  * verify that was interrupted begins again: what it has read may have changed since. */
 #include "engine/verify_job.h"
 
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -11,9 +13,13 @@
 #include "store/verify.h"
 
 #define RESULT_BYTES_MAX (2 * LOCI_ERROR_DATA_BYTES)
+/* SQLite checks the pages of a file in one step, which says nothing until its end. With the
+ * usual lease another worker would take the job over. */
+#define PAGES_LEASE_MS 3600000
 
 typedef struct verifying {
     lc_job_run *run;
+    int64_t lease_ms; /* The usual one. */
     lc_dump_plan plan;
     lc_problems problems;
     int64_t users, events;
@@ -22,10 +28,14 @@ typedef struct verifying {
 static loci_status note_progress(void *ctx, const char *what, int64_t done, int64_t total,
                                  loci_error *err)
 {
+    verifying *v = ctx;
     lc_job_progress progress = {.done = done, .total = total};
+    int64_t lease_ms = strcmp(what, "pages") == 0 ? PAGES_LEASE_MS : v->lease_ms;
 
-    (void)what;
-    return lc_job_run_keep(((verifying *)ctx)->run, &progress, err);
+    if (v->run->lease_ms == lease_ms)
+        return lc_job_run_keep(v->run, &progress, err);
+    v->run->lease_ms = lease_ms;
+    return lc_job_run_commit(v->run, NULL, NULL, &progress, err);
 }
 
 static loci_status verify(lc_db *db, void *ctx, loci_error *err)
@@ -59,7 +69,7 @@ static void put_result(const verifying *v, lc_buf *out)
 static loci_status run_verify(lc_job_run *run, loci_error *err)
 {
     lc_heap *heap = &lc_engine_env(run->engine)->heap;
-    verifying v = {.run = run};
+    verifying v = {.run = run, .lease_ms = run->lease_ms};
     lc_buf result;
     loci_status status = lc_dump_plan_init(&v.plan, heap, lc_engine_catalogue(run->engine), err);
 
