@@ -6,11 +6,12 @@
 #ifndef LC_BASE_LIMITS_H
 #define LC_BASE_LIMITS_H
 
-#define LC_JSON_DEPTH_MAX 64                     /* Nesting of arrays and objects. */
-#define LC_JSON_BYTES_MAX (16u * 1024 * 1024)    /* One document read. */
-#define LC_ARGS_BYTES_MAX (4u * 1024 * 1024)     /* The arguments of one call. */
-#define LC_ANSWER_BYTES_MAX (64u * 1024 * 1024)  /* The answer of one call. */
-#define LC_EVENT_BYTES_MAX (1024u * 1024)        /* The payload of one event. */
+#define LC_JSON_DEPTH_MAX 64                          /* Nesting of arrays and objects. */
+#define LC_JSON_BYTES_MAX (16u * 1024 * 1024)         /* One document read. */
+#define LC_ARGS_BYTES_MAX (4u * 1024 * 1024)          /* The arguments of one call. */
+#define LC_ANSWER_BYTES_MAX (64u * 1024 * 1024)       /* The answer of one call. */
+#define LC_EVENT_BYTES_MAX (1024u * 1024)             /* The payload of one event. */
+#define LC_SNAPSHOT_PART_BYTES_MAX (3u * 1024 * 1024) /* Its payload (store/snapshot.h). */
 #define LC_ID_BYTES_MAX 256                      /* tenant, user, persona, session, request ids. */
 #define LC_KEY_BYTES_MAX 512                     /* A fact's key. */
 #define LC_METADATA_BYTES_MAX (16 * 1024)        /* Metadata of one thing, as JSON. */

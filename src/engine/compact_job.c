@@ -1,7 +1,8 @@
 /* compact_job.c - For each user: finds the last event before the time, replays the log until there
- * into a scratch database in memory, reads the rows back as a snapshot, and writes it, unless
- * something was forgotten or another job has compacted the log meanwhile (the next job then does
- * the user again). Then the replaced events are deleted, some thousands per write.
+ * into a scratch database in a file without a name, reads the rows back as a snapshot, and writes
+ * it, unless something was forgotten, another job has compacted the log or the store was restored
+ * meanwhile (the next job then does the user again). Then the replaced events are deleted, some
+ * thousands per write.
  *
  * A crash between the steps leaves events that a snapshot has replaced: no replay reads them, and
  * the next job, or this one when it runs again, deletes them.
@@ -14,6 +15,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "store/backup.h"
 #include "store/db_upkeep.h"
 #include "store/dump.h"
 #include "store/event.h"
@@ -24,6 +26,13 @@
 #define TRIM_EVENTS 2000
 #define WRITE_US 60000000
 #define RESULT_BYTES_MAX 256
+
+/* If one of these has changed, what was replayed is no longer the beginning of the log. */
+typedef struct marks {
+    int64_t base;      /* Of the snapshot that there is. */
+    int64_t forgotten; /* The last event that forgot something. */
+    int64_t restored;  /* Of the store: another one means another log. */
+} marks;
 
 typedef struct compaction {
     lc_job_run *run;
@@ -36,10 +45,10 @@ typedef struct compaction {
     lc_user_walk walk;
     lc_snapshot snapshot;
     /* The user at hand. */
-    int64_t until;     /* The last event to replace; 0 = nothing to do. */
-    int64_t base;      /* Of the snapshot that there is. */
-    int64_t forgotten; /* The last event that forgot something, */
-    int64_t seq;       /* Replayed up to here. */
+    int64_t until; /* The last event to replace; 0 = nothing to do. */
+    marks marks;   /* When the user was found. */
+    int64_t part;  /* The last part of the snapshot that there is, */
+    int64_t seq;   /* and the last event that was replayed. */
     int64_t recorded_at;
     bool is_trimming; /* There are replaced events left. */
     int64_t users, events, bytes;
@@ -53,13 +62,33 @@ static bool is_asked_for(const compaction *c)
                                       lc_str_eq(lc_user_walk_tenant(&c->walk), c->tenant_id));
 }
 
-static loci_status load_marks(lc_tx *tx, int64_t *base, int64_t *forgotten, loci_error *err)
+static loci_status load_marks(lc_tx *tx, marks *out, loci_error *err)
 {
-    loci_status status = lc_snapshot_base(tx, tx->tenant_id, tx->user_id, base, err);
+    loci_status status = lc_snapshot_base(tx, tx->tenant_id, tx->user_id, &out->base, err);
 
-    return status == LOCI_OK
-               ? lc_tx_forgotten_seq(tx, tx->tenant_id, tx->user_id, LC_STR_NONE, forgotten, err)
-               : status;
+    if (status == LOCI_OK)
+        status = lc_tx_forgotten_seq(tx, tx->tenant_id, tx->user_id, LC_STR_NONE, &out->forgotten,
+                                     err);
+    return status == LOCI_OK ? lc_tx_restore_mark(tx, &out->restored, err) : status;
+}
+
+/* If not, the user is left to the next job. */
+static loci_status check_marks(lc_tx *tx, compaction *c, loci_error *err)
+{
+    marks now;
+    loci_status status = load_marks(tx, &now, err);
+
+    if (status == LOCI_OK && (now.base != c->marks.base || now.forgotten != c->marks.forgotten ||
+                              now.restored != c->marks.restored))
+        c->until = 0;
+    return status;
+}
+
+static void turn_to_user(lc_tx *tx, const compaction *c)
+{
+    tx->tenant_id = lc_user_walk_tenant(&c->walk);
+    tx->user_id = lc_user_walk_user(&c->walk);
+    tx->has_head = false;
 }
 
 /* Turns to the next user and decides how far its log is compacted. */
@@ -73,10 +102,8 @@ static loci_status find_user(lc_tx *tx, void *ctx, loci_error *err)
     c->until = 0;
     if (status != LOCI_OK || !c->walk.found || !is_asked_for(c))
         return status;
-    tx->tenant_id = lc_user_walk_tenant(&c->walk);
-    tx->user_id = lc_user_walk_user(&c->walk);
-    tx->has_head = false;
-    status = load_marks(tx, &c->base, &c->forgotten, err);
+    turn_to_user(tx, c);
+    status = load_marks(tx, &c->marks, err);
     if (status != LOCI_OK)
         return status;
     status = lc_snapshot_find_replaced(tx, &replaced, err);
@@ -90,7 +117,7 @@ static loci_status find_user(lc_tx *tx, void *ctx, loci_error *err)
     }
     if (status != LOCI_OK && err != NULL)
         *err = cause;
-    if (c->until <= c->base)
+    if (c->until <= c->marks.base)
         c->until = 0;
     return status;
 }
@@ -100,27 +127,43 @@ static loci_status find_user(lc_tx *tx, void *ctx, loci_error *err)
 typedef struct page {
     compaction *c;
     lc_tx *scratch;
-    int64_t seq, recorded_at;
+    int64_t part, seq, recorded_at;
     size_t bytes;
+    int64_t began_us;
 } page;
+
+static loci_status replay_any(page *p, const lc_event *event, loci_error *err)
+{
+    loci_status status = lc_event_apply(p->scratch, event, &p->c->upcast, err);
+
+    if (status != LOCI_OK)
+        return status;
+    p->recorded_at = event->recorded_at;
+    p->bytes += event->payload.len;
+    return p->bytes > LC_UPKEEP_BYTES || lc_clock_monotonic_us() - p->began_us > LC_UPKEEP_STEP_US
+               ? LOCI_ECANCELLED
+               : LOCI_OK;
+}
+
+static loci_status replay_part(void *ctx, const lc_event *event, loci_error *err)
+{
+    page *p = ctx;
+
+    p->part = event->seq;
+    return replay_any(p, event, err);
+}
 
 static loci_status replay_event(void *ctx, const lc_event *event, loci_error *err)
 {
     page *p = ctx;
-    loci_status status;
 
     if (event->seq > p->c->until)
         return LOCI_ECANCELLED;
-    if (event->seq > 0 && event->seq != p->seq + 1)
+    if (event->seq != p->seq + 1)
         return lc_fail(err, LOCI_ECORRUPT, "event %lld is missing; run `loci verify`",
                        (long long)p->seq + 1);
-    status = lc_event_apply(p->scratch, event, &p->c->upcast, err);
-    if (event->seq > 0)
-        p->seq = event->seq;
-    p->recorded_at = event->recorded_at;
-    p->bytes += event->payload.len;
-    return status == LOCI_OK && p->bytes > LC_UPKEEP_BYTES && event->seq > 0 ? LOCI_ECANCELLED
-                                                                             : status;
+    p->seq = event->seq;
+    return replay_any(p, event, err);
 }
 
 static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
@@ -129,11 +172,16 @@ static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
     lc_event_range range = {.tenant_id = lc_user_walk_tenant(&p->c->walk),
                             .user_id = lc_user_walk_user(&p->c->walk),
                             .limit = LC_UPKEEP_EVENTS};
-    loci_status status = LOCI_OK;
+    loci_status status;
 
-    if (p->seq < p->c->base) {
-        status = lc_snapshot_each(tx, range.tenant_id, range.user_id, replay_event, p, err);
-        p->seq = p->c->base;
+    turn_to_user(tx, p->c);
+    status = check_marks(tx, p->c, err);
+    if (status != LOCI_OK || p->c->until == 0)
+        return status;
+    if (p->seq < p->c->marks.base) {
+        status = lc_snapshot_each(tx, &range, p->part, replay_part, p, err);
+        if (status == LOCI_OK)
+            p->seq = p->c->marks.base;
     }
     range.after_seq = p->seq;
     if (status == LOCI_OK)
@@ -145,9 +193,12 @@ static loci_status replay_page(lc_tx *scratch, void *ctx, loci_error *err)
 {
     page *p = ctx;
 
-    p->scratch = scratch;
-    p->seq = p->c->seq;
-    p->bytes = 0;
+    *p = (page){.c = p->c,
+                .scratch = scratch,
+                .part = p->c->part,
+                .seq = p->c->seq,
+                .recorded_at = p->c->recorded_at,
+                .began_us = lc_clock_monotonic_us()};
     return lc_engine_read(p->c->run->engine,
                           &(lc_read){.deadline_us = INT64_MAX, .body = read_page, .ctx = p}, err);
 }
@@ -175,22 +226,25 @@ static loci_status replay(compaction *c, loci_error *err)
     page p = {.c = c};
     loci_status status = lc_db_write_one(c->scratch, LC_UPKEEP_WAIT_MS, empty_scratch, c, err);
 
+    c->part = LC_SNAPSHOT_BEGIN;
     c->seq = 0;
     while (status == LOCI_OK && c->seq < c->until) {
         lc_job_progress progress = progress_of(c);
-        int64_t before = c->seq;
+        int64_t part_before = c->part, seq_before = c->seq;
 
         status = lc_db_write_one(c->scratch, LC_UPKEEP_WAIT_MS, replay_page, &p, err);
+        c->part = p.part;
         c->seq = p.seq;
         c->recorded_at = p.recorded_at;
-        if (status == LOCI_OK && c->seq == before)
+        if (status == LOCI_OK && c->until > 0 && c->part == part_before && c->seq == seq_before)
             status = lc_fail(err, LOCI_ECORRUPT, "event %lld is missing; run `loci verify`",
                              (long long)c->seq + 1);
         if (status == LOCI_OK)
             status = lc_job_run_keep(c->run, &progress, err);
     }
-    return status == LOCI_OK ? lc_db_write_one(c->scratch, LC_UPKEEP_WAIT_MS, take, c, err)
-                             : status;
+    return status == LOCI_OK && c->until > 0
+               ? lc_db_write_one(c->scratch, LC_UPKEEP_WAIT_MS, take, c, err)
+               : status;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -213,16 +267,11 @@ static loci_status write_user(compaction *c, lc_tx_body *body, loci_error *err)
 static loci_status put_snapshot(lc_tx *tx, void *ctx, loci_error *err)
 {
     compaction *c = ctx;
-    int64_t base, forgotten;
-    loci_status status = load_marks(tx, &base, &forgotten, err);
+    loci_status status = check_marks(tx, c, err);
 
-    if (status != LOCI_OK)
-        return status;
-    if (base != c->base || forgotten != c->forgotten) {
-        c->until = 0; /* The snapshot is out of date. */
-        return LOCI_OK;
-    }
-    return lc_snapshot_put(&c->snapshot, tx, c->until, c->recorded_at, err);
+    return status == LOCI_OK && c->until > 0
+               ? lc_snapshot_put(&c->snapshot, tx, c->until, c->recorded_at, err)
+               : status;
 }
 
 static loci_status trim(lc_tx *tx, void *ctx, loci_error *err)
@@ -237,15 +286,16 @@ static loci_status compact_user(compaction *c, loci_error *err)
     if (c->until > 0 && !c->is_dry) {
         lc_snapshot_init(&c->snapshot, &lc_engine_env(c->run->engine)->heap);
         status = replay(c, err);
-        if (status == LOCI_OK)
+        if (status == LOCI_OK && c->until > 0)
             status = write_user(c, put_snapshot, err);
-        c->bytes += c->snapshot.bytes;
+        if (c->until > 0)
+            c->bytes += c->snapshot.bytes;
         lc_snapshot_clear(&c->snapshot);
         c->is_trimming = true;
     }
     if (status == LOCI_OK && c->until > 0) {
         c->users++;
-        c->events += c->until - c->base;
+        c->events += c->until - c->marks.base;
     }
     while (status == LOCI_OK && c->is_trimming && !c->is_dry) {
         lc_job_progress progress = progress_of(c);

@@ -17,6 +17,7 @@
 #include "engine/secrets.h"
 #include "engine/store_jobs.h"
 #include "engine/summary_job.h"
+#include "engine/verify_job.h"
 #include "fact/fact.h"
 #include "frame/frame.h"
 #include "memory/memory.h"
@@ -31,9 +32,9 @@ const lc_room *const lc_engine_rooms[] = {
 };
 
 const lc_job_kind *const lc_engine_job_kinds[] = {
-    &lc_job_purge,  &lc_job_rebuild, &lc_job_discard, &lc_job_reembed,      &lc_job_extract,
-    &lc_job_curate, &lc_job_compact, &lc_job_scrub,   &lc_job_summary_make, &lc_job_partition,
-    NULL,
+    &lc_job_purge,        &lc_job_rebuild,   &lc_job_discard, &lc_job_reembed,
+    &lc_job_extract,      &lc_job_curate,    &lc_job_compact, &lc_job_scrub,
+    &lc_job_summary_make, &lc_job_partition, &lc_job_verify,  NULL,
 };
 
 const lc_recall_source *lc_engine_texts_at(size_t index)

@@ -20,6 +20,7 @@
 #include "store/store_room.h"
 
 #define POLL_US 20000
+#define ANSWER_US_MAX 1000000 /* Before its deadline: an answer at the deadline comes too late. */
 #define ENQUEUE_MS 10000
 #define STATUSES "queued|running|done|failed|cancelled"
 
@@ -316,9 +317,20 @@ static loci_status load(lc_tx *tx, void *ctx, loci_error *err)
     return lc_job_load(tx, &key, w->call->arena, &w->job, err);
 }
 
+/* Monotonic: when the call should be answered although the job has not ended. */
+static int64_t answer_due_us(const lc_call *call)
+{
+    int64_t left_us = call->deadline_us - lc_clock_monotonic_us();
+
+    if (call->deadline_us <= 0)
+        return INT64_MAX;
+    return call->deadline_us - (left_us / 2 < ANSWER_US_MAX ? left_us / 2 : ANSWER_US_MAX);
+}
+
 static loci_status wait_for_job(waiting *w, bool wait, loci_error *err)
 {
     lc_call *call = w->call;
+    int64_t due_us = answer_due_us(call);
     lc_arena_mark mark = lc_arena_get_mark(call->arena);
     loci_status status = LOCI_OK, ran = LOCI_OK;
     loci_error cause;
@@ -334,7 +346,7 @@ static loci_status wait_for_job(waiting *w, bool wait, loci_error *err)
         status = lc_engine_read(call->engine,
                                 &(lc_read){.deadline_us = INT64_MAX, .body = load, .ctx = w}, err);
         if (status != LOCI_OK || !wait || lc_job_status_is_ended(w->job.status) ||
-            lc_call_pause_point(call, NULL) == LOCI_EDEADLINE)
+            lc_clock_monotonic_us() >= due_us)
             break;
         status = lc_call_progress(call, w->start->unit, w->job.progress_done, w->job.progress_total,
                                   err);
@@ -389,6 +401,8 @@ loci_status lc_job_start_run(lc_call *call, const lc_job_start *start, loci_erro
     status = wait_for_job(&w, start->waits, err);
     if (status == LOCI_OK && (w.job.status == LC_JOB_FAILED || w.job.status == LC_JOB_CANCELLED))
         status = fail_as_job(&w.job, err);
+    if (status == LOCI_OK && start->answer != NULL)
+        return start->answer(call, &w.job, err);
     if (status == LOCI_OK)
         write_answer(&w.job, &call->out);
     return status;

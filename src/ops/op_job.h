@@ -17,6 +17,9 @@ typedef struct lc_job_start {
     const lc_job_new *job; /* Added instead, if not NULL: a job with arguments. */
     const char *unit;      /* Unit of its progress: "events replayed". */
     bool waits;            /* The argument `wait`. */
+    /* Writes the answer instead, or fails the call, for a job that has not failed. NULL = the usual
+     * {job_id, status, result}. */
+    loci_status (*answer)(lc_call *call, const lc_job *job, loci_error *err);
 } lc_job_start;
 
 #define LC_JOB_WAIT_PARAM(T, m)                                                                    \
@@ -37,8 +40,9 @@ typedef struct lc_job_start {
 extern const lc_record lc_rebuilt_record;
 
 /* Adds the job, or finds the job of an earlier call with this request_id. With `waits`, waits for
- * its end or the call's deadline, whichever comes first. Writes the answer. A job that failed fails
- * the call. LOCI_ECONFLICT if a job of the same unique name has other arguments. */
+ * its end or until shortly before the call's deadline, whichever comes first. Writes the answer. A
+ * job that failed fails the call. LOCI_ECONFLICT if a job of the same unique name has other
+ * arguments. */
 loci_status lc_job_start_run(lc_call *call, const lc_job_start *start, loci_error *err);
 
 #endif /* LC_OPS_OP_JOB_H */

@@ -22,6 +22,7 @@
 #include "engine/route.h"
 #include "engine/store_jobs.h"
 #include "ops/op_job.h"
+#include "ops/verify_as_job.h"
 #include "store/backup.h"
 #include "store/db_upkeep.h"
 #include "store/discard.h"
@@ -495,9 +496,12 @@ static loci_status verify(store_work *work, const lc_upkeep *upkeep, loci_error 
     return LOCI_OK;
 }
 
+/* A caller over HTTP waits 30 seconds at most: for it the work is a job. A store that is only read
+ * cannot have one. */
 static loci_status run_verify(lc_call *call, loci_error *err)
 {
-    return run_work(call, verify, err);
+    return call->is_remote && !lc_engine_is_read_only(call->engine) ? lc_verify_as_job(call, err)
+                                                                    : run_work(call, verify, err);
 }
 
 static const lc_op op_verify = {

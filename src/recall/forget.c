@@ -118,6 +118,7 @@ typedef struct matching {
     lc_forgetting *f;
     lc_forget_match *match;
     void *ctx;
+    int64_t seq; /* Of the event to match. */
     withdrawn_seq *first, **end;
 } matching;
 
@@ -142,7 +143,7 @@ static loci_status match_event(void *ctx, const lc_event *stored, loci_error *er
     bool is_it = false;
     loci_status status;
 
-    if (stored->is_erased)
+    if (stored->is_erased || stored->seq != m->seq) /* A snapshot may have replaced it. */
         return LOCI_OK;
     event.refs = lc_arena_copy(m->f->arena, stored->refs);
     event.payload = lc_arena_copy(m->f->arena, stored->payload);
@@ -173,6 +174,7 @@ loci_status lc_forget_withdrawn(lc_forgetting *f, const lc_withdrawal_filter *fi
                                 .after_seq = m.first->seq - 1,
                                 .limit = 1};
 
+        m.seq = m.first->seq;
         status = lc_event_each(f->tx, &range, match_event, &m, err);
     }
     return status;

@@ -113,7 +113,7 @@ static loci_status find_base(lc_tx *tx, export *e, loci_error *err)
         e->base = base;
         e->cursor = base > 0 ? -LC_ID_SEQ_MAX : 0;
     }
-    return status == LOCI_OK && base != e->base
+    return status == LOCI_OK && (base != e->base || base > e->walk.head.seq)
                ? lc_fail(err, LOCI_EUNAVAILABLE,
                          "the log was compacted during the export; export it again")
                : status;

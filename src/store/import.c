@@ -152,9 +152,10 @@ static loci_status order_user(line_order *order, const lc_event *owner, loci_err
 static loci_status order_part(line_order *order, const lc_event *event, loci_error *err)
 {
     int64_t base = lc_snapshot_base_of(event);
+    int64_t next = order->part == 1 ? 1 - lc_snapshot_count_of(event) : order->part + 1;
 
     if (event->type != &lc_snapshot_event || event->is_erased || base <= 0 || order->seq > 0 ||
-        (order->part < 1 && (event->seq != order->part + 1 || base != order->base)))
+        event->seq != next || (order->part < 1 && base != order->base))
         return lc_fail(err, LOCI_EINVAL, "event %lld is not the next part of a snapshot",
                        (long long)event->seq);
     order->part = event->seq;

@@ -58,8 +58,8 @@ static const lc_sql clear_progress_sql = {"delete from rebuild_heads", "", NULL}
 
 static const lc_sql total_sql = {"select cast(coalesce(sum(seq), 0) as bigint) from heads", "",
                                  "i"};
-static const lc_sql done_sql = {"select cast(coalesce(sum(seq), 0) as bigint) from rebuild_heads",
-                                "", "i"};
+static const lc_sql done_sql = {
+    "select cast(coalesce(sum(seq), 0) as bigint) from rebuild_heads where seq > 0", "", "i"};
 
 void lc_rebuild_init(lc_rebuild *rebuild, lc_heap *heap)
 {
@@ -191,7 +191,8 @@ typedef struct slice {
     int64_t until_us;
     int64_t events;
     size_t bytes;
-    int64_t seq;   /* Last replayed event of the user. */
+    int64_t seq;   /* Last replayed event of the user; see progress_in() for a snapshot. */
+    int64_t part;  /* Last part of its snapshot that this slice replayed. */
     int64_t asked; /* Events that the last statement asked for. */
     bool is_cut;
 } slice;
@@ -224,28 +225,53 @@ static loci_status replay_event(void *ctx, const lc_event *event, loci_error *er
     return LOCI_OK;
 }
 
+/* While a snapshot is loaded, the progress of its user is negative: the base and the number of
+ * parts that are left. Another base means another snapshot, whose first part removes the rows of
+ * this one. */
+#define PARTS_MAX (INT64_C(1) << 20)
+
+static int64_t progress_in(int64_t base, int64_t part)
+{
+    return -(base * PARTS_MAX - part);
+}
+
+static int64_t part_of(int64_t progress, int64_t base)
+{
+    return progress < 0 && -progress / PARTS_MAX == base ? -(-progress % PARTS_MAX)
+                                                         : LC_SNAPSHOT_BEGIN;
+}
+
 static loci_status replay_part(void *ctx, const lc_event *event, loci_error *err)
 {
     slice *s = ctx;
     loci_status status;
 
+    if (event->seq <= -PARTS_MAX)
+        return lc_fail(err, LOCI_ECORRUPT, "the snapshot has too many parts");
     s->tx->is_shadow = true;
     status = lc_event_apply(s->tx, event, &s->rebuild->upcast, err);
     s->tx->is_shadow = false;
+    if (status != LOCI_OK)
+        return status;
+    s->part = event->seq;
     s->bytes += event->payload.len;
-    return status;
+    s->is_cut = s->bytes >= LC_UPKEEP_BYTES || lc_clock_monotonic_us() >= s->until_us;
+    return s->is_cut ? LOCI_ECANCELLED : LOCI_OK; /* replay_user() knows why. */
 }
 
-/* All of it in one slice. The first part removes rows of events that it replaces. */
 static loci_status load_snapshot(slice *s, const lc_event_range *user, int64_t base,
                                  loci_error *err)
 {
-    loci_status status = lc_snapshot_each(s->tx, user->tenant_id, user->user_id, replay_part, s,
-                                          err);
+    int64_t after = part_of(s->seq, base);
+    loci_status status;
 
-    if (status == LOCI_OK)
+    s->seq = 0; /* In messages. */
+    status = lc_snapshot_each(s->tx, user, after, replay_part, s, err);
+    if (s->is_cut)
+        s->seq = progress_in(base, s->part);
+    else if (status == LOCI_OK)
         s->seq = base;
-    return status;
+    return s->is_cut ? LOCI_OK : status;
 }
 
 /* Adds the user to the error message of an event. */

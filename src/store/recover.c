@@ -33,6 +33,7 @@
 #include "store/store_room.h"
 #include "store/verify.h"
 
+#define PARTS_MAX 1000000      /* More parts of a snapshot are damage. */
 #define GAP_EVENTS_MAX 1000000 /* A seq farther behind the number of events is damage. */
 #define REPORT_PAGES 256
 
@@ -47,11 +48,13 @@ static loci_status apply_lost(lc_tx *tx, const lc_event *event, loci_error *err)
 const lc_event_type lc_event_lost = {.name = "event.lost", .version = 1, .apply = apply_lost};
 
 typedef struct owner {
-    int64_t base; /* Of its snapshot; 0 = none was found. */
-    loci_str key; /* Tenant, NUL, user. */
+    int64_t base;  /* Of its snapshot; 0 = it has none. */
+    int64_t parts; /* How many that snapshot has. */
+    loci_str key;  /* Tenant, NUL, user. */
     loci_str tenant_id;
     loci_str user_id;
     lc_head head;
+    int64_t head_base; /* As the head says. */
     bool has_head;
 } owner;
 
@@ -63,6 +66,7 @@ typedef struct place {
     lc_hash128 content; /* Of everything else. */
     uint32_t page;
     uint16_t row;
+    bool is_kept;    /* Of a type that stays behind a snapshot. */
     bool is_dropped; /* It is damaged, or depends on lost events. */
 } place;
 
@@ -111,6 +115,12 @@ static bool is_json(recovery *r, loci_str text, bool is_object)
     return is_it;
 }
 
+static bool is_part(const lc_event *event)
+{
+    return lc_snapshot_base_of(event) > 0 && lc_snapshot_count_of(event) <= PARTS_MAX &&
+           event->seq > -lc_snapshot_count_of(event);
+}
+
 /* The event in the cells, if it is one; its texts are those of the cells. */
 static bool read_event(recovery *r, const lc_cell *cells, lc_event *out)
 {
@@ -125,8 +135,8 @@ static bool read_event(recovery *r, const lc_cell *cells, lc_event *out)
                       .payload = cells[PAYLOAD].as.str,
                       .is_erased = cells[IS_ERASED].as.i64 == 1};
     if (out->type == NULL || version < 1 || version > out->type->version ||
-        (out->seq < 1) != (out->type == &lc_snapshot_event) || out->seq < -LC_ID_SEQ_MAX ||
-        out->seq > LC_ID_SEQ_MAX || (cells[IS_ERASED].as.i64 & ~INT64_C(1)) != 0)
+        (out->seq < 1) != (out->type == &lc_snapshot_event) || out->seq > LC_ID_SEQ_MAX ||
+        (out->seq < 1 && !is_part(out)) || (cells[IS_ERASED].as.i64 & ~INT64_C(1)) != 0)
         return false;
     out->version = (int)version;
     if (!is_name(out->tenant_id) || !is_name(out->user_id) || !is_json(r, out->refs, true))
@@ -195,14 +205,17 @@ static loci_status note_event(recovery *r, const lc_event *event, uint32_t page,
 
     if (added == NULL)
         return lc_fail_memory(err);
-    if (event->seq < 1)
+    if (event->seq < 1) {
         user->base = lc_snapshot_base_of(event);
+        user->parts = lc_snapshot_count_of(event);
+    }
     *added = (place){.user = user,
                      .seq = event->seq,
                      .recorded_at = event->recorded_at,
                      .content = hash_content(event),
                      .page = page,
-                     .row = (uint16_t)row};
+                     .row = (uint16_t)row,
+                     .is_kept = event->type->is_kept};
     return LOCI_OK;
 }
 
@@ -219,8 +232,10 @@ static loci_status note_head(recovery *r, const lc_cell *cells, loci_error *err)
     user = find_owner(r, cells[0].as.str, cells[1].as.str);
     if (user == NULL)
         return lc_fail_memory(err);
-    if (!user->has_head || head.seq > user->head.seq)
+    if (!user->has_head || head.seq > user->head.seq) {
         user->head = head;
+        user->head_base = cells[5].as.i64;
+    }
     user->has_head = true;
     return LOCI_OK;
 }
@@ -379,10 +394,24 @@ static void drop_disorder(place *first, place *end)
     }
 }
 
+/* If all parts of the snapshot are lost, the head still says where the log begins, unless events
+ * say that it is wrong. */
+static void find_base(owner *user, const place *first, const place *end)
+{
+    if (user->base > 0 || user->head_base == 0)
+        return;
+    for (const place *at = first; at < end && at->seq <= user->head_base; at++)
+        if (!at->is_kept)
+            return;
+    user->base = user->head_base;
+    user->parts = 1;
+}
+
 static void judge_user(place *first, place *end)
 {
     int64_t count = end - first;
 
+    find_base(first->user, first, end);
     /* One damaged letter in a name makes another user, with this one event. */
     if (count == 1 && !first->user->has_head && first->seq > 1)
         first->is_dropped = true;
@@ -473,6 +502,12 @@ static loci_status load_event(recovery *r, const place *at, lc_event *out, loci_
                    r->what->from, (unsigned long)at->page);
 }
 
+/* Parts of a snapshot may be missing behind the last event, too. */
+static bool is_done(const piece *p)
+{
+    return p->next == p->end && p->seq > 0;
+}
+
 /* Behind the parts of a snapshot only kept events come until its base: others are not lost. */
 static bool skip_replaced(piece *p)
 {
@@ -481,26 +516,38 @@ static bool skip_replaced(piece *p)
     return p->seq > 0 && p->seq <= p->user->base;
 }
 
+/* Takes the place of an event that was lost. A part of a snapshot is replaced by one without rows.
+ */
+static lc_event lost_event(const piece *p, char refs[LC_SNAPSHOT_REFS_BYTES])
+{
+    bool is_part = p->seq <= 0;
+
+    return (lc_event){
+        .tenant_id = p->user->tenant_id,
+        .user_id = p->user->user_id,
+        .seq = p->seq,
+        .type = is_part ? &lc_snapshot_event : &lc_event_lost,
+        .version = 1,
+        .recorded_at = p->recorded_at != INT64_MIN ? p->recorded_at : p->next->recorded_at,
+        .refs = is_part ? lc_snapshot_refs(refs, p->user->base, p->seq, p->user->parts)
+                        : LC_STR("{}"),
+        .payload = LC_STR("{}")};
+}
+
 static loci_status put_next(lc_tx *tx, piece *p, loci_error *err)
 {
+    char refs[LC_SNAPSHOT_REFS_BYTES];
     bool is_kept = skip_replaced(p);
-    lc_event event = {.tenant_id = p->user->tenant_id,
-                      .user_id = p->user->user_id,
-                      .seq = p->seq,
-                      .type = &lc_event_lost,
-                      .version = 1,
-                      .recorded_at = p->recorded_at != INT64_MIN ? p->recorded_at
-                                                                 : p->next->recorded_at,
-                      .refs = LC_STR("{}"),
-                      .payload = LC_STR("{}")};
-    bool is_found = p->next->seq == p->seq && !p->next->is_dropped;
-    loci_status status = is_found ? load_event(p->r, p->next, &event, err) : LOCI_OK;
+    lc_event event = lost_event(p, refs);
+    bool is_there = p->next < p->end && p->next->seq == p->seq;
+    loci_status status = is_there && !p->next->is_dropped ? load_event(p->r, p->next, &event, err)
+                                                          : LOCI_OK;
 
     if (status == LOCI_OK)
         status = put_event(tx, &event, err);
     if (status == LOCI_OK && !is_kept)
         status = lc_event_apply(tx, &event, &p->r->upcast, err);
-    p->next += p->next->seq == p->seq;
+    p->next += is_there;
     p->seq++;
     p->recorded_at = event.recorded_at;
     return status;
@@ -511,7 +558,7 @@ static loci_status put_piece(lc_tx *tx, void *ctx, loci_error *err)
     piece *given = ctx, p = *given; /* The body may be run again. */
     loci_status status = LOCI_OK;
 
-    for (int64_t i = 0; status == LOCI_OK && i < p.limit && p.next < p.end; i++)
+    for (int64_t i = 0; status == LOCI_OK && i < p.limit && !is_done(&p); i++)
         status = put_next(tx, &p, err);
     if (status == LOCI_OK)
         status = lc_tx_exec(tx, &put_head_sql,
@@ -567,9 +614,10 @@ static loci_status write_piece(piece *p, loci_error *err)
     if (status == LOCI_OK || !lc_status_is_about_data(status))
         return status;
     p->limit = 1;
-    for (int i = 0; i < LC_UPKEEP_EVENTS && p->next < p->end; i++) {
+    for (int i = 0; i < LC_UPKEEP_EVENTS && !is_done(p); i++) {
         status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, put_piece, p, err);
-        if (status != LOCI_OK && (!lc_status_is_about_data(status) || p->next->is_dropped))
+        if (status != LOCI_OK &&
+            (!lc_status_is_about_data(status) || p->next == p->end || p->next->is_dropped))
             return status;
         if (status != LOCI_OK) {
             p->next->is_dropped = true;
@@ -579,22 +627,32 @@ static loci_status write_piece(piece *p, loci_error *err)
     return LOCI_OK;
 }
 
+/* Of the events from `*seq` on: those before `at`, and `at` itself if it was dropped. */
+static loci_status note_gap(recovery *r, const place *at, int64_t *seq, loci_error *err)
+{
+    int64_t last = at->is_dropped ? at->seq : at->seq - 1;
+    loci_status status = last >= *seq ? note_lost(r, at->user, *seq, last, err) : LOCI_OK;
+
+    r->out->events += !at->is_dropped;
+    *seq = at->seq + 1;
+    return status;
+}
+
 static loci_status note_losses(recovery *r, const place *first, const place *end, loci_error *err)
 {
     const owner *user = first->user;
     loci_status status = LOCI_OK;
-    int64_t seq = user->base + 1;
+    int64_t seq = 1 - user->parts;
 
+    for (; status == LOCI_OK && first < end && first->seq <= 0; first++)
+        status = note_gap(r, first, &seq, err);
+    if (status == LOCI_OK && seq <= 0)
+        status = note_lost(r, user, seq, 0, err);
     for (; first < end && first->seq <= user->base; first++)
         r->out->events += !first->is_dropped;
-    for (const place *at = first; status == LOCI_OK && at < end; at++) {
-        int64_t last = at->is_dropped ? at->seq : at->seq - 1;
-
-        if (last >= seq)
-            status = note_lost(r, user, seq, last, err);
-        r->out->events += !at->is_dropped;
-        seq = at->seq + 1;
-    }
+    seq = user->base + 1;
+    for (const place *at = first; status == LOCI_OK && at < end; at++)
+        status = note_gap(r, at, &seq, err);
     if (status == LOCI_OK && user->has_head && user->head.seq >= seq)
         status = note_lost(r, user, seq, user->head.seq, err);
     r->out->users++;
@@ -608,13 +666,12 @@ static loci_status write_users(recovery *r, loci_error *err)
     place *end;
 
     for (place *at = r->places; status == LOCI_OK && at < r->places + r->count; at = end) {
-        piece p = {.r = r, .user = at->user, .next = at, .seq = 1, .recorded_at = INT64_MIN};
+        piece p = {.r = r, .user = at->user, .next = at, .recorded_at = INT64_MIN};
 
-        if (at->seq < 1)
-            p.seq = at->seq;
+        p.seq = 1 - at->user->parts;
         end = end_of_user(r, at);
         p.end = end;
-        while (status == LOCI_OK && p.next < p.end) {
+        while (status == LOCI_OK && !is_done(&p)) {
             status = write_piece(&p, err);
             if (status == LOCI_OK)
                 status = report(r, "events written", p.next - r->places, (int64_t)r->count, err);

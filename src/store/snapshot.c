@@ -5,7 +5,9 @@
  *     {"tables": [{"table": "memories", "columns": ["id", …], "rows": [["mem_…", …], …]}, …]}
  *
  * Columns are those behind tenant_id and user_id. Bytes are base64 text, doubles JSON numbers that
- * are read back exactly. A part ends when it has more than PART_BYTES; a single row may be longer.
+ * are read back exactly. A part ends before the row that would make it longer than PART_BYTES; a
+ * single row may be longer, up to ROW_BYTES_MAX: JSON in a column is escaped once more than in its
+ * event, which can double it.
  *
  * The statements are made from the catalogue (store/dump.h). They must outlive the connection, so
  * each connection has its own plan, made at the first use.
@@ -24,15 +26,15 @@
 #include "store/dump.h"
 
 #define PART_BYTES (LC_EVENT_BYTES_MAX / 2)
+#define ROW_BYTES_MAX (LC_SNAPSHOT_PART_BYTES_MAX - 65536) /* The rest is for names of columns. */
 #define ALL_ROWS INT64_C(1000000000000)
 #define KEPT_TYPES 4
+#define PARTS_AT_ONCE 8 /* A server sends all that was asked for, and the caller may stop. */
 
 static const lc_sql base_sql = {"select base_seq from heads where tenant_id = $1 and user_id = $2",
                                 "tt", "i"};
 static const lc_sql set_base_sql = {
     "update heads set base_seq = $3 where tenant_id = $1 and user_id = $2", "tti", NULL};
-static const lc_sql first_sql = {
-    "select min(seq) from events where tenant_id = $1 and user_id = $2 and seq <= 0", "tt", "i"};
 /* The parts of an earlier snapshot make room for the new ones, and go when these are there: the
  * last row of the log must not be deleted before another follows it (store/grown.h). */
 #define ASIDE "1000000000"
@@ -90,11 +92,13 @@ void lc_snapshot_init(lc_snapshot *snapshot, lc_heap *heap)
 {
     *snapshot = (lc_snapshot){0};
     lc_arena_init(&snapshot->arena, heap, LOCI_MEM_PIPELINES);
-    lc_buf_init(&snapshot->part, heap, LOCI_MEM_PIPELINES, LC_EVENT_BYTES_MAX - 1024);
+    lc_buf_init(&snapshot->part, heap, LOCI_MEM_PIPELINES, LC_SNAPSHOT_PART_BYTES_MAX);
+    lc_buf_init(&snapshot->row, heap, LOCI_MEM_PIPELINES, ROW_BYTES_MAX);
 }
 
 void lc_snapshot_clear(lc_snapshot *snapshot)
 {
+    lc_buf_clear(&snapshot->row);
     lc_buf_clear(&snapshot->part);
     if (snapshot->arena.heap != NULL)
         lc_arena_clear(&snapshot->arena);
@@ -103,7 +107,8 @@ void lc_snapshot_clear(lc_snapshot *snapshot)
 /* A part being written. */
 typedef struct taking {
     lc_snapshot *s;
-    lc_json_writer json;
+    lc_json_writer json;        /* Of the part, */
+    lc_json_writer row;         /* and of the next row in it. */
     const lc_dump_table *table; /* Its rows are open; NULL = none are. */
 } taking;
 
@@ -176,11 +181,11 @@ static loci_status put_bytes(taking *t, loci_str bytes, loci_error *err)
     lc_buf text;
     loci_status status;
 
-    lc_buf_init(&text, t->s->arena.heap, LOCI_MEM_PIPELINES, LC_EVENT_BYTES_MAX);
+    lc_buf_init(&text, t->s->arena.heap, LOCI_MEM_PIPELINES, ROW_BYTES_MAX);
     lc_base64_append(&text, bytes.ptr, bytes.len);
     status = lc_buf_status(&text, err);
     if (status == LOCI_OK)
-        lc_jw_str(&t->json, text.len > 0 ? lc_buf_str(&text) : LC_STR(""));
+        lc_jw_str(&t->row, text.len > 0 ? lc_buf_str(&text) : LC_STR(""));
     lc_buf_clear(&text);
     return status;
 }
@@ -189,20 +194,44 @@ static loci_status put_cell(taking *t, const lc_cell *cell, loci_error *err)
 {
     switch (cell->kind) {
     case 0:
-        lc_jw_null(&t->json);
+        lc_jw_null(&t->row);
         return LOCI_OK;
     case 'i':
-        lc_jw_int(&t->json, cell->as.i64);
+        lc_jw_int(&t->row, cell->as.i64);
         return LOCI_OK;
     case 'f':
-        lc_jw_real(&t->json, cell->as.f64);
+        lc_jw_real(&t->row, cell->as.f64);
         return LOCI_OK;
     case 'b':
         return put_bytes(t, cell->as.str, err);
     default:
-        lc_jw_str(&t->json, cell->as.str);
+        lc_jw_str(&t->row, cell->as.str);
         return LOCI_OK;
     }
+}
+
+static loci_status take_row(taking *t, const lc_dump_table *table, const lc_rows *rows,
+                            loci_error *err)
+{
+    lc_snapshot *s = t->s;
+    loci_status status = LOCI_OK;
+
+    lc_buf_reset(&s->row);
+    lc_jw_init(&t->row, &s->row);
+    lc_jw_array(&t->row);
+    for (int i = 2; i < rows->column_count && status == LOCI_OK; i++)
+        status = put_cell(t, lc_rows_cell(rows, i), err);
+    lc_jw_end(&t->row);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&s->row, err);
+    if (status == LOCI_OK && s->part.len + s->row.len > PART_BYTES)
+        status = end_part(t, err);
+    if (status != LOCI_OK)
+        return status;
+    if (t->table == NULL)
+        open_table(t, table);
+    lc_jw_raw(&t->json, lc_buf_str(&s->row));
+    return lc_buf_status(&s->part, err);
 }
 
 static loci_status take_table(taking *t, const lc_dump_table *table, lc_tx *tx, const lc_arg *owner,
@@ -212,18 +241,8 @@ static loci_status take_table(taking *t, const lc_dump_table *table, lc_tx *tx, 
     lc_rows rows;
     loci_status status = lc_tx_query(tx, &table->first, args, &rows, err);
 
-    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
-        if (t->table == NULL)
-            open_table(t, table);
-        lc_jw_array(&t->json);
-        for (int i = 2; i < rows.column_count && status == LOCI_OK; i++)
-            status = put_cell(t, lc_rows_cell(&rows, i), err);
-        lc_jw_end(&t->json);
-        if (status == LOCI_OK && t->s->part.len >= PART_BYTES)
-            status = end_part(t, err);
-        if (status == LOCI_OK)
-            status = lc_buf_status(&t->s->part, err);
-    }
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
+        status = take_row(t, table, &rows, err);
     lc_rows_end(&rows);
     close_table(t);
     return status;
@@ -259,15 +278,14 @@ loci_status lc_snapshot_put(const lc_snapshot *snapshot, lc_tx *tx, int64_t seq,
     if (status == LOCI_OK)
         status = lc_tx_exec(tx, &set_aside_sql, owner, err);
     for (size_t i = 0; status == LOCI_OK && i < snapshot->count; i++) {
-        char refs[80];
+        int64_t count = (int64_t)snapshot->count, part = (int64_t)i + 1 - count;
+        char refs[LC_SNAPSHOT_REFS_BYTES];
 
-        (void)snprintf(refs, sizeof refs, "{\"base_seq\":%lld,\"part\":%zu,\"parts\":%zu}",
-                       (long long)seq, i + 1, snapshot->count); /* Fits. */
         status = lc_tx_exec(tx, &put_sql,
-                            (lc_arg[]){owner[0], owner[1],
-                                       LC_I((int64_t)i + 1 - (int64_t)snapshot->count),
+                            (lc_arg[]){owner[0], owner[1], LC_I(part),
                                        LC_T(loci_str_of(lc_snapshot_event.name)), LC_I(recorded_at),
-                                       LC_T(loci_str_of(refs)), LC_T(snapshot->parts[i])},
+                                       LC_T(lc_snapshot_refs(refs, seq, part, count)),
+                                       LC_T(snapshot->parts[i])},
                             err);
     }
     if (status == LOCI_OK)
@@ -365,37 +383,76 @@ loci_status lc_snapshot_base(lc_tx *tx, loci_str tenant_id, loci_str user_id, in
     return lc_tx_find_numbers(tx, &base_sql, (lc_arg[]){LC_T(tenant_id), LC_T(user_id)}, out, err);
 }
 
-loci_status lc_snapshot_each(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_event_visit *visit,
-                             void *ctx, loci_error *err)
-{
-    int64_t first = 1;
-    loci_status status = lc_tx_find_numbers(
-        tx, &first_sql, (lc_arg[]){LC_T(tenant_id), LC_T(user_id)}, &first, err);
+typedef struct parts {
+    lc_event_visit *visit;
+    void *ctx;
+    int64_t seq; /* Of the last one. */
+    int count;   /* Visited on this page. */
+    bool is_over;
+} parts;
 
-    if (status != LOCI_OK || first > 0)
-        return status;
-    return lc_event_each(
-        tx,
-        &(lc_event_range){
-            .tenant_id = tenant_id, .user_id = user_id, .after_seq = first - 1, .limit = 1 - first},
-        visit, ctx, err);
+static loci_status visit_part(void *ctx, const lc_event *event, loci_error *err)
+{
+    parts *p = ctx;
+
+    p->is_over = event->seq > 0;
+    if (p->is_over)
+        return LOCI_ECANCELLED;
+    p->seq = event->seq;
+    p->count++;
+    return p->visit(p->ctx, event, err);
+}
+
+loci_status lc_snapshot_each(lc_tx *tx, const lc_event_range *user, int64_t after,
+                             lc_event_visit *visit, void *ctx, loci_error *err)
+{
+    parts p = {.visit = visit, .ctx = ctx, .seq = after};
+    lc_event_range range = *user;
+    loci_status status;
+
+    range.limit = PARTS_AT_ONCE;
+    do {
+        p.count = 0;
+        range.after_seq = p.seq;
+        status = lc_event_each(tx, &range, visit_part, &p, err);
+    } while (status == LOCI_OK && p.count == PARTS_AT_ONCE);
+    return p.is_over ? LOCI_OK : status;
+}
+
+/* The number behind `name` in the refs; 0 if there is none. */
+static int64_t number_in(loci_str refs, loci_str name)
+{
+    const char *at = memmem(refs.ptr, refs.len, name.ptr, name.len);
+    int64_t number = 0;
+
+    if (at == NULL)
+        return 0;
+    for (at += name.len; at < refs.ptr + refs.len && *at >= '0' && *at <= '9'; at++) {
+        number = 10 * number + (*at - '0');
+        if (number > LC_ID_SEQ_MAX)
+            return 0;
+    }
+    return number;
 }
 
 int64_t lc_snapshot_base_of(const lc_event *part)
 {
-    const loci_str before = LC_STR("{\"base_seq\":");
-    int64_t seq = 0;
+    return number_in(part->refs, LC_STR("{\"base_seq\":"));
+}
 
-    if (!lc_str_starts(part->refs, before))
-        return 0;
-    for (size_t i = before.len; i < part->refs.len; i++) {
-        char c = part->refs.ptr[i];
+int64_t lc_snapshot_count_of(const lc_event *part)
+{
+    return number_in(part->refs, LC_STR("\"parts\":"));
+}
 
-        if (c < '0' || c > '9' || seq > LC_ID_SEQ_MAX)
-            break;
-        seq = 10 * seq + (c - '0');
-    }
-    return seq <= LC_ID_SEQ_MAX ? seq : 0;
+loci_str lc_snapshot_refs(char out[LC_SNAPSHOT_REFS_BYTES], int64_t base, int64_t seq,
+                          int64_t count)
+{
+    int len = snprintf(out, LC_SNAPSHOT_REFS_BYTES,
+                       "{\"base_seq\":%lld,\"part\":%lld,\"parts\":%lld}", (long long)base,
+                       (long long)(seq + count), (long long)count);
+
+    return (loci_str){out, (size_t)len}; /* Fits. */
 }
 
 bool lc_snapshot_is_first(const lc_event *part)
@@ -427,7 +484,9 @@ loci_status lc_snapshot_refuse(lc_tx *tx, int64_t seq, loci_status refusal, cons
 
     if (status != LOCI_OK || seq > base || base == 0)
         return status;
-    status = lc_snapshot_each(tx, tx->tenant_id, tx->user_id, note_time, &f, err);
+    status = lc_snapshot_each(tx,
+                              &(lc_event_range){.tenant_id = tx->tenant_id, .user_id = tx->user_id},
+                              LC_SNAPSHOT_BEGIN, note_time, &f, err);
     if (status != LOCI_OK && status != LOCI_ECANCELLED)
         return status;
     len = lc_time_format(f.recorded_at, text);

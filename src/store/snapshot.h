@@ -3,11 +3,11 @@
  *     events      1 2 3 … S-1 S S+1 … head            before
  *     snapshot    -1 0          S+1 … head            after: base_seq is S, here with two parts
  *
- * A snapshot has all projection rows of a user as they were after event S, in parts of less than
- * LC_EVENT_BYTES_MAX, which are events of the type store.snapshot with the seqs … -1, 0. They come
- * before all other events, and their `apply` inserts the rows, the first one after it has removed
- * those that are there. So replaying a log from its first row gives the same projections as before,
- * and no room needs code for it. Readers that begin behind seq 0 do not see the parts.
+ * A snapshot has all projection rows of a user as they were after event S, in parts, which are
+ * events of the type store.snapshot with the seqs … -1, 0. They come before all other events, and
+ * their `apply` inserts the rows, the first one after it has removed those that are there. So
+ * replaying a log from its first row gives the same projections as before, and no room needs code
+ * for it. Readers that begin behind seq 0 do not see the parts.
  *
  * Some rows refer by seq to the text in an event (lc_event_type.is_kept): those events stay in the
  * log, between the parts and S + 1. A replay begins with the parts and goes on behind S.
@@ -25,7 +25,8 @@ extern const lc_event_type lc_snapshot_event;
 /* The rows of a user as the texts of parts. Zeroed storage after init. */
 typedef struct lc_snapshot {
     lc_arena arena;
-    lc_buf part;     /* The one being written. */
+    lc_buf part;     /* The one being written, */
+    lc_buf row;      /* and its next row. */
     loci_str *parts; /* In the arena. */
     size_t count, room;
     int64_t bytes; /* Of all parts. */
@@ -54,12 +55,20 @@ loci_status lc_snapshot_fold(lc_tx *tx, loci_error *err);
 /* The seq that the user's snapshot replaced events until; 0 = the log is whole. */
 loci_status lc_snapshot_base(lc_tx *tx, loci_str tenant_id, loci_str user_id, int64_t *out,
                              loci_error *err);
-/* Visits the parts in order; none if the log is whole. */
-loci_status lc_snapshot_each(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_event_visit *visit,
-                             void *ctx, loci_error *err);
+/* Before the first part. */
+#define LC_SNAPSHOT_BEGIN INT64_MIN
+/* Visits the parts behind the one with the seq `after` in order; none if the log is whole. */
+loci_status lc_snapshot_each(lc_tx *tx, const lc_event_range *user, int64_t after,
+                             lc_event_visit *visit, void *ctx, loci_error *err);
 /* The seq that a part says it replaced events until; 0 if it says none. */
 int64_t lc_snapshot_base_of(const lc_event *part);
+/* The number of parts that it says there are; 0 likewise. */
+int64_t lc_snapshot_count_of(const lc_event *part);
 bool lc_snapshot_is_first(const lc_event *part);
+/* The refs of the part with this seq. */
+#define LC_SNAPSHOT_REFS_BYTES 96
+loci_str lc_snapshot_refs(char out[LC_SNAPSHOT_REFS_BYTES], int64_t base, int64_t seq,
+                          int64_t count);
 
 /* `refusal` if the current user's events until `seq` were replaced by a snapshot; says from when
  * on there are events. `what` cannot be done, such as "the messages cannot be taken back". */

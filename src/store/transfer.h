@@ -19,7 +19,7 @@
 
 #define LC_TRANSFER_FORMAT 1
 #define LC_TRANSFER_LINE_BYTES_MAX                                                                 \
-    (4u * 1024 * 1024) /* An event of LC_EVENT_BYTES_MAX and names. */
+    (4u * 1024 * 1024) /* An event or a part of a snapshot, and names. */
 
 typedef struct lc_transfer_counts {
     int64_t users;

@@ -320,8 +320,10 @@ static loci_status read_event(reader *r, const lc_catalogue *catalogue, lc_line 
     } else {
         event->payload = take_raw_object(r, "payload");
     }
-    if (event->refs.len + event->payload.len > LC_EVENT_BYTES_MAX)
+    if (event->seq > 0 && event->refs.len + event->payload.len > LC_EVENT_BYTES_MAX)
         (void)refuse(r, "payload", "at most 1 MiB with refs");
+    if (event->payload.len > LC_SNAPSHOT_PART_BYTES_MAX)
+        (void)refuse(r, "payload", "at most 3 MiB");
     if (find_type(r, catalogue, event) != LOCI_OK)
         return r->status;
     return finish(r);

@@ -37,6 +37,7 @@ typedef struct verify_run {
     lc_user_walk user;
     char label[LC_USER_LABEL_BYTES];
     int64_t problems_before; /* To remove the problems added after these. */
+    int64_t base, part;      /* The last part of the snapshot of `base` that was replayed. */
     int64_t seq;             /* Replayed up to here, */
     int64_t recorded_at;
     bool is_damaged; /* and no further: its log has a hole or an event that does not apply. */
@@ -45,6 +46,7 @@ typedef struct verify_run {
 /* ---- One user -------------------------------------------------------------------------------- */
 
 #define ATTEMPTS_MAX 5
+#define EVENTS_PER_PART 1000 /* About as many rows are in a part of a snapshot. */
 #define SCRATCH_EVENTS_MAX                                                                         \
     10000 /* Small users share the scratch; making it costs more than they do. */
 
@@ -57,9 +59,10 @@ typedef struct page {
     verify_run *run;
     lc_tx *scratch;
     lc_head head;
+    int64_t base, part;
     int64_t seq;
     int64_t recorded_at;
-    int64_t events;
+    int64_t events, parts;
     size_t bytes;
     int64_t began_us;
     bool is_cut; /* Stopped before the last event of the page. */
@@ -102,6 +105,14 @@ static loci_status replay(page *p, const lc_event *event, loci_error *err)
     return LOCI_OK;
 }
 
+static loci_status cut_if_full(page *p, const lc_event *event)
+{
+    p->bytes += event->payload.len;
+    p->is_cut = p->bytes > LC_UPKEEP_BYTES ||
+                lc_clock_monotonic_us() - p->began_us > LC_UPKEEP_STEP_US;
+    return p->is_cut ? LOCI_ECANCELLED : LOCI_OK; /* Ends the answer; read_page() knows why. */
+}
+
 static loci_status visit_event(void *ctx, const lc_event *event, loci_error *err)
 {
     page *p = ctx;
@@ -117,13 +128,7 @@ static loci_status visit_event(void *ctx, const lc_event *event, loci_error *err
     p->seq = event->seq;
     p->recorded_at = event->recorded_at;
     p->events++;
-    p->bytes += event->payload.len;
-    if (status == LOCI_OK &&
-        (p->bytes > LC_UPKEEP_BYTES || lc_clock_monotonic_us() - p->began_us > LC_UPKEEP_STEP_US)) {
-        p->is_cut = true;
-        status = LOCI_ECANCELLED; /* Ends the answer; read_page() knows why. */
-    }
-    return status;
+    return status == LOCI_OK ? cut_if_full(p, event) : status;
 }
 
 /* The log ended in this snapshot, so the head must agree with it. */
@@ -142,12 +147,16 @@ static void check_head(const page *p)
 static loci_status visit_part(void *ctx, const lc_event *event, loci_error *err)
 {
     page *p = ctx;
+    loci_status status = p->is_damaged ? LOCI_OK : replay(p, event, err);
 
+    p->part = event->seq;
     p->recorded_at = event->recorded_at;
-    return p->is_damaged ? LOCI_OK : replay(p, event, err);
+    p->parts++;
+    return status == LOCI_OK ? cut_if_full(p, event) : status;
 }
 
-/* If a snapshot has replaced events that were not replayed yet, its rows are, all in one page. */
+/* If a snapshot has replaced events that were not replayed yet, its rows are. The first part
+ * removes those of another snapshot, which may have replaced this one between two pages. */
 static loci_status begin_page(lc_tx *tx, page *p, lc_event_range *range, loci_error *err)
 {
     int64_t base;
@@ -156,8 +165,12 @@ static loci_status begin_page(lc_tx *tx, page *p, lc_event_range *range, loci_er
     if (status == LOCI_OK)
         status = lc_snapshot_base(tx, range->tenant_id, range->user_id, &base, err);
     if (status == LOCI_OK && base > p->seq) {
-        status = lc_snapshot_each(tx, range->tenant_id, range->user_id, visit_part, p, err);
-        p->seq = base;
+        if (base != p->base)
+            p->part = LC_SNAPSHOT_BEGIN;
+        p->base = base;
+        status = lc_snapshot_each(tx, range, p->part, visit_part, p, err);
+        if (status == LOCI_OK)
+            p->seq = base;
     }
     range->after_seq = p->seq;
     return status;
@@ -200,6 +213,8 @@ static loci_status replay_page(lc_tx *scratch, void *ctx, loci_error *err)
 
     *p = (page){.run = run,
                 .scratch = scratch,
+                .base = run->base,
+                .part = run->part,
                 .seq = run->seq,
                 .recorded_at = run->recorded_at,
                 .is_damaged = run->is_damaged,
@@ -220,10 +235,12 @@ static loci_status catch_up(verify_run *run, lc_head *out_head, loci_error *err)
         status = lc_db_write_one(run->scratch, LC_UPKEEP_WAIT_MS, replay_page, &p, err);
         if (status != LOCI_OK)
             break;
+        run->base = p.base;
+        run->part = p.part;
         run->seq = p.seq;
         run->recorded_at = p.recorded_at;
         run->is_damaged = p.is_damaged;
-        run->scratch_events += p.events;
+        run->scratch_events += p.events + EVENTS_PER_PART * p.parts;
         run->events_done += p.events;
         status = lc_upkeep_report(run->upkeep, "events verified", run->events_done,
                                   run->events_total, err);
@@ -351,7 +368,7 @@ static loci_status verify_user(verify_run *run, loci_error *err)
     bool has_moved = true;
     lc_head head = {0};
 
-    run->seq = run->recorded_at = 0;
+    run->seq = run->recorded_at = run->base = 0;
     run->is_damaged = false;
     lc_user_label(run->label, lc_user_walk_tenant(&run->user), lc_user_walk_user(&run->user));
     for (int i = 0; status == LOCI_OK && has_moved && i < ATTEMPTS_MAX; i++) {

@@ -13,6 +13,7 @@
 #include "store/db_upkeep.h"
 #include "store/event.h"
 #include "store/schema.h"
+#include "store/snapshot.h"
 #include "store/verify.h"
 
 _Atomic int64_t notes_now_us;
@@ -307,6 +308,27 @@ void notes_fill(notes *n, const char *user, int count)
 static loci_status run_script(lc_tx *tx, void *ctx, loci_error *err)
 {
     return tx->db->driver->upkeep->run_script(tx, ctx, err);
+}
+
+static loci_status put_snapshot(lc_tx *tx, void *ctx, loci_error *err)
+{
+    lc_snapshot snapshot;
+    lc_head head;
+    loci_status status = lc_tx_head(tx, &head, err);
+
+    (void)ctx;
+    lc_snapshot_init(&snapshot, &tx->db->env->heap);
+    if (status == LOCI_OK)
+        status = lc_snapshot_take(&snapshot, tx, tx->tenant_id, tx->user_id, err);
+    if (status == LOCI_OK)
+        status = lc_snapshot_put(&snapshot, tx, head.seq, head.recorded_at, err);
+    lc_snapshot_clear(&snapshot);
+    return status;
+}
+
+void notes_compact(notes *n, const char *user)
+{
+    CHECK_OK(notes_do(n, user, put_snapshot, NULL), n->err);
 }
 
 void notes_damage(notes *n, const char *script)

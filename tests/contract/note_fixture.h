@@ -41,6 +41,9 @@ void notes_remove(notes *n, const char *user, int id);
 /* `count` events of every sort. */
 void notes_fill(notes *n, const char *user, int count);
 
+/* Makes a snapshot of the present rows. The events that it replaces stay. */
+void notes_compact(notes *n, const char *user);
+
 /* Runs statements that no honest program would. */
 void notes_damage(notes *n, const char *script);
 /* What one statement without parameters answers. */

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/internal.h"
 #include "lib/calls.h"
 #include "session/session.h"
 #include "store/transfer.h"
@@ -530,5 +531,80 @@ TEST(job_ops, upkeep_appends_nothing_until_an_import_is_finished)
     now_us += HOUR_US; /* Until then a migration may still compare the stores. */
     engine = open_at(path, 0, &now_us);
     await_end_of_session(engine);
+    test_close(engine);
+}
+
+/* ---- Verify over HTTP ------------------------------------------------------------------------ */
+
+static loci_engine *open_with_workers(const char *path)
+{
+    loci_open_options options = test_open_options(path);
+    loci_engine *engine = NULL;
+    loci_error err;
+
+    options.flags = 0;
+    CHECK_OK(loci_open(&options, &engine, &err), err);
+    return engine;
+}
+
+/* As a caller over HTTP, who may wait for so long. */
+static loci_status verify_remote(loci_engine *engine, int64_t timeout_ms, const char **out,
+                                 loci_error *err)
+{
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_answer *answer = NULL;
+    loci_status status;
+
+    options.flags = LOCI_CALL_REMOTE;
+    options.timeout_ms = timeout_ms;
+    status = loci_call(engine, "store.verify", LC_STR("{}"), &options, &answer, err);
+    *out = status == LOCI_OK ? test_format("%s", loci_answer_json(answer).ptr) : "";
+    loci_answer_free(answer);
+    return status;
+}
+
+TEST(job_ops, verify_of_a_remote_caller_is_a_job)
+{
+    const char *path = fixture_path(), *out;
+    loci_engine *engine = open_with_workers(path);
+    loci_str jobs;
+    loci_error err;
+
+    (void)test_call(engine, "fact.write", "{'key':'k','value':1}");
+    CHECK_OK(verify_remote(engine, 60000, &out, &err), err);
+    CHECK_STR_EQ(out, "{\"sound\":true,\"users\":1,\"events\":1}");
+    jobs = test_call(engine, "job.list", "{'scope':'store','kind':'store.verify'}");
+    CHECK_STR_EQ(test_member_text(jobs, "jobs.0.status"), "done");
+    test_store_run(path, "delete from fact_current");
+    CHECK_STATUS(LOCI_ECORRUPT, verify_remote(engine, 60000, &out, &err));
+    CHECK_CONTAINS(err.message, "row is missing");
+    CHECK_CONTAINS(err.data, "\"problems\":[\"user default/default: fact_current");
+    loci_close(engine);
+}
+
+/* HTTP ends a request after 30 s, and whatever is answered then comes too late. */
+TEST(job_ops, a_verify_that_takes_longer_than_its_call_goes_on)
+{
+    const char *path = fixture_path(), *id, *out;
+    loci_engine *engine = open_with_workers(path);
+    int64_t began_us = lc_clock_monotonic_us();
+    loci_error err;
+
+    lc_workers_pause(engine->workers);
+    (void)test_call(engine, "fact.write", "{'key':'k','value':1}");
+    CHECK_STATUS(LOCI_EDEADLINE, verify_remote(engine, 4000, &out, &err));
+    CHECK_LT(lc_clock_monotonic_us() - began_us, INT64_C(4000000));
+    id = test_format("%.*s", LC_STR_ARG(test_member_text(loci_str_of(err.data), "job_id")));
+    CHECK_CONTAINS(err.message, id);
+    /* A repeat joins it. */
+    CHECK_STATUS(LOCI_EDEADLINE, verify_remote(engine, 100, &out, &err));
+    CHECK_CONTAINS(err.message, id);
+    loci_close(engine);
+
+    engine = open_with_workers(path);
+    CHECK_OK(verify_remote(engine, 60000, &out, &err), err);
+    CHECK_STR_EQ(
+        test_member_text(test_call(engine, "job.get", "{'scope':'store','id':'%s'}", id), "status"),
+        "done");
     test_close(engine);
 }

@@ -2,6 +2,8 @@
 #include "contract/history_fixture.h"
 
 #include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -115,6 +117,41 @@ TEST(compact, the_past_before_a_snapshot_is_refused)
     /* The same again has nothing to do, and an earlier time neither. */
     CHECK_EQ(test_member_int(compact(&f, base_us + 1), "result.users"), 0);
     CHECK_EQ(test_member_int(compact(&f, base_us - 1), "result.users"), 0);
+    facts_close(&f);
+}
+
+/* `count` times `unit`, which is a character in JSON. */
+static void write_large(facts *f, const char *key, const char *unit, size_t count)
+{
+    static const char end[] = "\"}";
+    size_t bytes = strlen(unit), len;
+    char *args = malloc(100 + count * bytes);
+    loci_str answer;
+
+    CHECK(args != NULL);
+    len = (size_t)snprintf(args, 100, "{\"key\":\"%s\",\"value\":\"", key);
+    for (size_t i = 0; i < count; i++)
+        memcpy(args + len + i * bytes, unit, bytes);
+    memcpy(args + len + count * bytes, end, sizeof end);
+    CHECK_OK(facts_try(f, "fact.write", &answer, args), f->err);
+    free(args);
+}
+
+/* A row may take more bytes in a snapshot than in its event, where its text is escaped once. */
+TEST(compact, large_values_are_in_a_snapshot_too)
+{
+    facts f;
+
+    facts_open(&f);
+    write_large(&f, "half", "x", 400000);
+    write_large(&f, "long", "y", 900000);
+    write_large(&f, "lines", "\\n", 500000);
+    f.now_us += MINUTE_US;
+    CHECK_EQ(test_member_int(compact(&f, f.now_us), "result.events"), 3);
+    check_replays(&f);
+    check_travels(&f);
+    facts_call(&f, "fact.forget", "{'key':'half'}");
+    check_replays(&f);
     facts_close(&f);
 }
 
@@ -232,6 +269,32 @@ TEST(compact, streams_see_that_something_was_forgotten)
     facts_close(&f);
 }
 
+/* Events that a rewind took back may be gone: those behind them are not meant. */
+TEST(compact, forgetting_a_session_spares_the_messages_of_others)
+{
+    loci_str answer, id;
+    facts f;
+
+    facts_open(&f);
+    answer = facts_call(&f, "session.append", "{'session_id':'a','role':'user','text':'stays'}");
+    id = test_member_text(answer, "message_id");
+    facts_call(&f, "session.append", "{'session_id':'a','role':'user','text':'goes'}");
+    facts_call(&f, "session.append", "{'session_id':'a','role':'user','text':'goes too'}");
+    facts_call(&f, "session.append", "{'session_id':'b','role':'user','text':'first'}");
+    facts_call(&f, "session.rewind", "{'message_id':'%.*s'}", LC_STR_ARG(id));
+    f.now_us += MINUTE_US;
+    compact(&f, f.now_us);
+    facts_call(&f, "session.append", "{'session_id':'b','role':'user','text':'keeper'}");
+    answer = facts_call(&f, "session.forget", "{'session_id':'a','wait':true}");
+    CHECK_EQ(test_member_int(answer, "removed.message"), 1);
+    CHECK(facts_is_stored(&f, "keeper"));
+    CHECK(!facts_is_stored(&f, "stays"));
+    answer = facts_call(&f, "session.messages", "{'session_id':'b'}");
+    CHECK_STR_EQ(test_member_text(answer, "messages.1.text"), "keeper");
+    check_replays(&f);
+    facts_close(&f);
+}
+
 /* Salvage finds the parts like other events, and does not take the replaced ones for lost. */
 TEST(compact, a_damaged_store_is_recovered_with_its_snapshot)
 {
@@ -261,6 +324,55 @@ TEST(compact, a_damaged_store_is_recovered_with_its_snapshot)
     facts_close(&other);
 }
 
+static void run_sql(const char *path, const char *sql)
+{
+    sqlite3 *db;
+
+    CHECK_EQ(sqlite3_open(path, &db), SQLITE_OK);
+    CHECK_EQ(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* Recovers what is left of the backup without the events of `where`. */
+static void check_rest(facts *f, const char *where, int64_t lost, int64_t first_seq)
+{
+    const char *to = test_format("%s/rest.db", test_tmpdir());
+    const char *from = test_format("%s/backup.db", test_tmpdir());
+    loci_str answer;
+    facts other;
+
+    facts_call(f, "store.backup", "{'path':'%s','force':true}", from);
+    run_sql(from, test_format("delete from events where %s", where));
+    answer = facts_call(f, "store.recover", "{'path':'%s','to':'%s','force':true}", from, to);
+    CHECK_EQ(test_member_int(answer, "events_lost"), lost);
+    CHECK_EQ(test_member_int(answer, "lost.0.first_seq"), first_seq);
+    facts_open_store(&other, to);
+    CHECK_STR_EQ(facts_value(&other, "{'key':'later'}"), "1");
+    check_replays(&other);
+    check_travels(&other);
+    facts_close(&other);
+}
+
+/* Parts that are lost are in the answer, and what is left is a store like any other. */
+TEST(compact, a_store_without_parts_of_its_snapshot_is_recovered)
+{
+    facts f;
+
+    facts_open_store(&f, test_format("%s/damaged.db", test_tmpdir()));
+    for (int i = 0; i < 6; i++)
+        write_large(&f, test_format("k%d", i), "x", 200000);
+    f.now_us += MINUTE_US;
+    compact(&f, f.now_us);
+    facts_write(&f, "created", "{'key':'later','value':1}");
+    CHECK_EQ(test_member_int(facts_call(&f, "user.export", "{}"), "events.0.seq"), -2);
+    check_rest(&f, "seq = -1", 1, -1);
+    check_rest(&f, "seq = -2", 1, -2);
+    check_rest(&f, "seq = 0", 1, 0);
+    check_rest(&f, "seq between -2 and -1", 2, -2);
+    check_rest(&f, "seq <= 0", 1, 0); /* How many there were is not known. */
+    facts_close(&f);
+}
+
 /* A crash behind the snapshot leaves events that it replaced: no replay may read them, and the next
  * job deletes them. */
 TEST(compact, replaced_events_that_are_left_do_no_harm)
@@ -270,7 +382,6 @@ TEST(compact, replaced_events_that_are_left_do_no_harm)
         " is_erased) select tenant_id, user_id, 1, type, v, recorded_at, refs, payload, is_erased"
         " from events where seq = 6";
     const char *path = test_format("%s/left.db", test_tmpdir());
-    sqlite3 *db;
     facts f;
 
     facts_open_store(&f, path);
@@ -279,9 +390,7 @@ TEST(compact, replaced_events_that_are_left_do_no_harm)
         f.now_us += MINUTE_US;
     }
     compact(&f, f.now_us - 3 * MINUTE_US);
-    CHECK_EQ(sqlite3_open(path, &db), SQLITE_OK);
-    CHECK_EQ(sqlite3_exec(db, left, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    run_sql(path, left);
     CHECK_EQ(test_member_int(facts_call(&f, "event.list", "{}"), "events.0.seq"), 1);
     check_replays(&f);
     check_travels(&f);

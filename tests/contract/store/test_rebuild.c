@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "store/discard.h"
@@ -16,6 +17,7 @@ static const lc_sql old_sql = {
 static const lc_sql progress_sql = {"select count(*) from rebuild_heads", "", "i"};
 static const lc_sql replayed_sql = {
     "select cast(coalesce(sum(seq), 0) as bigint) from rebuild_heads", "", "i"};
+static const lc_sql least_sql = {"select min(seq) from rebuild_heads", "", "i"};
 static const lc_sql index_sql = {
     "select count(*) from sqlite_schema where type = 'index' and tbl_name = 'notes' and sql is not "
     "null",
@@ -182,6 +184,48 @@ TEST(rebuild, survives_a_rollback_of_each_slice)
         CHECK_OK(one_slice(&n, &state), n.err);
     }
     CHECK_EQ(state.phase, LC_REBUILD_DONE);
+    lc_rebuild_clear(&state);
+    CHECK_OK(lc_discard_run(n.db, &n.err), n.err);
+    CHECK(lc_hash128_eq(before, notes_hash(&n)));
+    check_no_traces(&n);
+    notes_expect_sound(&n);
+    notes_close(&n);
+}
+
+/* A snapshot is loaded in slices, too: each may be rolled back, and another snapshot may come in
+ * between. */
+TEST(rebuild, loads_a_snapshot_in_slices)
+{
+    static char text[400001];
+    lc_hash128 before;
+    lc_rebuild state;
+    int slices = 0;
+    notes n;
+
+    memset(text, 'x', sizeof text - 1);
+    notes_open(&n, NULL);
+    for (int i = 0; i < 20; i++)
+        notes_write(&n, "ann", i, text);
+    notes_compact(&n, "ann");
+    notes_write(&n, "ann", 3, "after it");
+    notes_fill(&n, "bob", 100);
+    lc_rebuild_init(&state, &n.env.heap);
+    state.may_swap = true;
+    state.slice_us = 1; /* One part each. */
+    for (; state.phase != LC_REBUILD_DONE && slices < 2000; slices++) {
+        CHECK_STATUS(LOCI_ERESOURCE,
+                     lc_db_write_one(n.db, LC_UPKEEP_WAIT_MS, crash, &state, &n.err));
+        CHECK_OK(one_slice(&n, &state), n.err);
+        if (slices == 4) {
+            CHECK_LT(notes_number(&n, &least_sql), 0); /* It is not loaded yet. */
+            notes_remove(&n, "ann", 1);
+            notes_compact(&n, "ann");
+        }
+        if (slices == 5)
+            notes_write(&n, "ann", 4, "after the next");
+        before = notes_hash(&n);
+    }
+    CHECK_LT(20, slices);
     lc_rebuild_clear(&state);
     CHECK_OK(lc_discard_run(n.db, &n.err), n.err);
     CHECK(lc_hash128_eq(before, notes_hash(&n)));

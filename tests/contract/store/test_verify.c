@@ -56,6 +56,43 @@ TEST(verify, of_a_large_user_needs_little_memory)
     notes_close(&n);
 }
 
+static loci_status count_page(void *ctx, const char *what, int64_t done, int64_t total,
+                              loci_error *err)
+{
+    (void)what;
+    (void)done;
+    (void)total;
+    (void)err;
+    ++*(int64_t *)ctx;
+    return LOCI_OK;
+}
+
+/* A read may last a second, so a large snapshot must be replayed in several. */
+TEST(verify, replays_a_large_snapshot_in_pages)
+{
+    static char text[400001];
+    lc_problems problems = {0};
+    lc_upkeep upkeep = {.progress = count_page};
+    int64_t pages = 0;
+    notes n;
+
+    memset(text, 'x', sizeof text - 1);
+    notes_open(&n, NULL);
+    for (int i = 0; i < 60; i++) /* 24 MB. */
+        notes_write(&n, "ann", i, text);
+    notes_compact(&n, "ann");
+    notes_write(&n, "ann", 100, "after it");
+    upkeep.db = n.db;
+    upkeep.plan = &n.plan;
+    upkeep.ctx = &pages;
+    CHECK_OK(lc_verify(&upkeep, &problems, &n.err), n.err);
+    CHECK_EQ(problems.count, 0);
+    CHECK_LE(3, pages);
+    notes_damage(&n, "update notes set text = 'other' where user_id = 'ann' and id = 8");
+    notes_expect_problem(&n, "id=8: text differs");
+    notes_close(&n);
+}
+
 /* Damages a fresh store with `script` and checks the first sentence of the verdict. */
 static void check_damage(const char *script, const char *part)
 {
