@@ -231,6 +231,25 @@ const tests = {
         await sees("the second time is refused", second, "used before");
     },
 
+    async "a broken address, and a view that fails"() {
+        const page = await open();
+        page.allowed = [/400/, /aliases|iterable/];
+        await logIn(page, daemon, "#/facts?as_of=yesterday");
+        await sees("a time that is none is refused", page, "as_of", ".problem");
+        await visit(page, "#/facts/office.city?as_of=yesterday");
+        await sees("beside the fact, too", page, "How it came to this", ".detail");
+        await page.route("**/v1/call/entity.list", (route) =>
+            route.fulfill({ json: { entities: [{ ref: "x" }], next_cursor: null } }),
+        );
+        await visit(page, "#/entities");
+        await sees("a view that fails says so", page, "This view failed", ".problem");
+        await page.unroute("**/v1/call/entity.list");
+        await page.click("text=Try again");
+        await sees("and can be tried again", page, "person:ann", ".list");
+        await page.click("nav >> text=Facts");
+        await sees("the others work", page, "office.city", ".list");
+    },
+
     async "every view, in light and dark"() {
         for (const colorScheme of ["light", "dark"]) {
             const page = await open({ colorScheme });
@@ -890,6 +909,11 @@ const tests = {
         await page.waitForFunction(() => document.querySelectorAll(".list li").length === 1);
         await keyboard.press("Escape");
         await openFirst(page);
+        await goes("#/facts/zz.keys");
+        await keyboard.press("Escape");
+        await page.waitForFunction(() => location.hash === "#/facts?q=zz.");
+        ok("Escape closes and keeps the search", true);
+        await keyboard.press("Enter");
         await goes("#/facts/zz.keys");
         const tabTo = async (name) => {
             for (let i = 0; i < 60; i++) {

@@ -1,6 +1,6 @@
 // main.js - the frame: logging in, the navigation, the user, the keys that work everywhere.
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import { isDown, isLoggedIn, logIn, logInByLink, loginNote, logOut } from "./api.js";
 import { usePages } from "./data.js";
 import { events, state } from "./live.js";
@@ -182,6 +182,7 @@ const keys = [
     ["/", "Search"],
     ["j k", "Move down and up in a list"],
     ["Enter", "Open what has the focus"],
+    ["← →", "Move between the nodes of a graph that has the focus"],
     ["Escape", "Leave a field, or close what is open"],
     ["a c d", "Inbox: accept, correct, dismiss"],
     ...views.map(([, title, key]) => [`g ${key}`, `Go to ${title}`]),
@@ -204,9 +205,25 @@ const Help = ({ onClose }) => (
     </Dialog>
 );
 
+// A view that fails leaves the frame around it usable.
+function Guarded({ of: View }) {
+    const [error, clear] = useErrorBoundary((fault) => console.error(fault));
+    if (!error) return <View />;
+    return (
+        <>
+            <Problem error={new Error(`This view failed: ${error.message}`)} />
+            <p>
+                <button type="button" onClick={clear}>
+                    Try again
+                </button>
+            </p>
+        </>
+    );
+}
+
 function Frame() {
     const [isHelp, setHelp] = useState(false);
-    const { view } = route.value;
+    const { view, rest, query } = route.value;
     const known = views.find(([name]) => name === view);
     const View = known?.[3];
     const title = known?.[1] ?? "Nothing here";
@@ -219,7 +236,7 @@ function Frame() {
         "?": () => setHelp(true),
         "/": () => document.querySelector("[data-search]")?.focus(),
         ...Object.fromEntries(views.map(([name, , key]) => [`g ${key}`, () => go(link(name))])),
-        Escape: () => route.value.rest.length && go(link(view)),
+        Escape: () => rest.length && go(link(view, Object.fromEntries(query))),
     });
     return (
         <div class="frame">
@@ -262,7 +279,7 @@ function Frame() {
             <main id="main" tabIndex={-1}>
                 <h1 class="title">{title}</h1>
                 {View ? (
-                    <View key={JSON.stringify([user.value, persona.value])} />
+                    <Guarded key={JSON.stringify([view, user.value, persona.value])} of={View} />
                 ) : (
                     <p>There is no view of this name.</p>
                 )}

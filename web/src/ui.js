@@ -42,7 +42,11 @@ export function ago(at) {
     return `${count(Math.floor(seconds / size), unit)} ago`;
 }
 
+// A time from an address may be any text; it is shown as it is.
+export const isTime = (at) => !Number.isNaN(Date.parse(at));
+
 export function Time({ at, isLong = false }) {
+    if (!isTime(at)) return <span>{at}</span>;
     const text = times.format(new Date(at));
     return (
         <time dateTime={at} title={text}>

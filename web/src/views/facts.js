@@ -12,6 +12,7 @@ import {
     Dialog,
     Empty,
     ForgetDialog,
+    isTime,
     Loading,
     Pairs,
     plain,
@@ -32,7 +33,7 @@ function AsOf({ at }) {
     const from = first.data?.events[0] && Date.parse(first.data.events[0].recorded_at);
     const now = useMemo(() => Date.now(), [first.data]);
     if (!from) return null;
-    const value = at ? Date.parse(at) : now;
+    const value = isTime(at) ? Date.parse(at) : now;
     const set = (ms) => setQuery({ as_of: ms >= now ? "" : new Date(ms).toISOString() });
     return (
         <div class="as-of">
