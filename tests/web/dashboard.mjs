@@ -826,7 +826,7 @@ const tests = {
         await sees("and who made it", page, "Said by news site", ".decisions");
         await page.selectOption("#authority", "executive");
         const focus = async (key) => {
-            await page.keyboard.press("j");
+            for (let i = 0; i < 20; i++) await page.keyboard.press("k");
             for (let i = 0; i < 20; i++) {
                 if (await page.evaluate((k) => document.activeElement.textContent.includes(k), key))
                     return;
@@ -856,6 +856,53 @@ const tests = {
         is("accepted, dismissed, corrected", [10, 2, 33], values);
     },
 
+    async "the inbox decides about what has the focus"() {
+        const page = await open();
+        const user_id = "focus";
+        for (const key of ["one", "two", "three", "four"]) {
+            await daemon.call("fact.write", { user_id, key, value: 1 });
+            await daemon.call("fact.write", { user_id, key, value: 2, trust: "web" });
+        }
+        await logIn(page, daemon, "#/inbox?user=focus");
+        const place = () =>
+            page.waitForFunction(() => document.activeElement.closest(".decision"));
+        await place();
+        const text = () => page.evaluate(() => document.activeElement.ariaLabel);
+        const order = await page
+            .locator(".decision")
+            .evaluateAll((all) => all.map((item) => item.ariaLabel));
+        is("the first one has the focus", order[0], await text());
+        await sees("what the keys do", page, "dismiss keeps the one before", ".decision");
+        await page.route("**/v1/call/review.list", async (route) => {
+            await new Promise((done) => setTimeout(done, 600)); // A busy daemon.
+            await route.continue();
+        });
+        const left = (count) =>
+            page.waitForFunction(
+                (n) => document.querySelectorAll(".decision").length === n,
+                count,
+            );
+        await page.keyboard.press("j");
+        await page.keyboard.press("d");
+        await page.keyboard.press("d"); // Before the item is gone.
+        await left(3);
+        await place();
+        is("the next one takes the focus", order[2], await text());
+        await page.evaluate(() => document.activeElement.blur());
+        await page.keyboard.press("d");
+        await place();
+        is("a key without a focus only brings it back", order[2], await text());
+        const dismissals = () =>
+            page.operations.filter((name) => name === "review.dismiss").length;
+        is("one was dismissed, once", 1, dismissals());
+        await page.keyboard.press("d");
+        await left(2);
+        is("then another", 2, dismissals());
+        is("the others wait", [order[0], order[3]], await page
+            .locator(".decision")
+            .evaluateAll((all) => all.map((item) => item.ariaLabel)));
+    },
+
     async "the inbox: proposals, claims about memories, merges"() {
         const user_id = "judged";
         const call = (operation, args) => daemon.call(operation, { user_id, ...args });
@@ -873,14 +920,14 @@ const tests = {
         await audit("proposals and merges", page);
         const merge = item("Same entity?");
         is("a merge has no other value", 0, await merge.getByText("Correct").count());
-        await item("Same entity?").getByText("Accept").click();
+        await item("Same entity?").locator("button", { hasText: "Accept" }).click();
         await item("Same entity?").waitFor({ state: "detached" });
         is("the entities are merged", [], (await call("entity.suggestions")).suggestions);
-        await item("Claim about a memory").getByText("Dismiss").click();
+        await item("Claim about a memory").locator("button", { hasText: "Dismiss" }).click();
         await item("Claim about a memory").waitFor({ state: "detached" });
-        await item("Works at tesco").getByText("Accept").click();
+        await item("Works at tesco").locator("button", { hasText: "Accept" }).click();
         await item("Works at tesco").waitFor({ state: "detached" });
-        await item("horror").getByText("Correct").click();
+        await item("horror").locator("button", { hasText: "Correct" }).click();
         await page.fill("#value", "Dislikes horror movies");
         await page.click("dialog button.primary");
         await sees("nothing is left", page, "Nothing waits for a decision");
