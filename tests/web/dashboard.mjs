@@ -1028,6 +1028,36 @@ const tests = {
         ok("a message that was found is marked", true);
     },
 
+    async "a long conversation after much else"() {
+        const daemon = await startLarge();
+        const user_id = "talk";
+        const session_id = "long";
+        const call = (operation, args) => daemon.call(operation, { user_id, ...args });
+        // More events than event.list looks through per page.
+        await fill(daemon, "fact.write", 11000, (i) => ({ user_id, key: `k${i % 50}`, value: i }));
+        await call("session.open", { external_id: session_id });
+        const say = (text) => ({ user_id, session_id, role: "user", text });
+        await fill(daemon, "session.append", 300, (i) => say(`Remark number ${i}.`));
+        await call("session.append", say("I moved to Voss last week."));
+        const page = await open();
+        await logIn(page, daemon, "#/sessions?user=talk&q=Voss");
+        await page.click(".list >> text=I moved to Voss");
+        const found = page.locator(".message.found");
+        await found.waitFor();
+        await sees("what a late message led to", page, "Lives in Voss", ".message.found .led");
+        const isInSight = () =>
+            found.evaluate((message) => {
+                const { top, bottom } = message.getBoundingClientRect();
+                return top >= 0 && bottom <= innerHeight;
+            });
+        ok("the message is in sight", await isInSight());
+        const pane = page.locator(".pane-detail");
+        await pane.evaluate((el) => (el.scrollTop = 0));
+        await call("fact.write", { key: "late", value: 1, session_id });
+        await page.locator('[aria-label="Written after it"]').waitFor({ state: "attached" });
+        is("an event does not move the page", 0, await pane.evaluate((el) => el.scrollTop));
+    },
+
     async "live events, another user, and keys"() {
         const page = await open();
         await logIn(page, daemon, "#/live");
