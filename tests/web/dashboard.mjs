@@ -330,6 +330,8 @@ const tests = {
         await page.click("text=office.city");
         await sees("who and with which authority", page, "Said by board", ".why");
         await sees("and what it replaced", page, 'It replaced "Bergen", said by hr_system', ".why");
+        await sees("the versions before", page, 'Said by hr_system, with the authority "manager"');
+        await sees("and why they ended", page, 'It ended when board said "Trondheim".');
         await page.click(".version.valid a[href*=live]");
         await sees("the event behind it", page, "Event 3", "dialog");
         await page.keyboard.press("Escape");
@@ -361,6 +363,7 @@ const tests = {
         await visit(page, `#/facts?as_of=${ends}`);
         await visit(page, `#/facts/zoo.animal?as_of=${ends}`);
         await sees("a fact says what it was then", page, "it had no value", ".past");
+        await sees("apart from what it is now", page, "Now", ".detail h3");
         await visit(page, `#/facts/team.name?as_of=${ends}`);
         await sees("and who said it", page, /it was Orion.*said by user/, ".past");
         await visit(page, `#/facts?as_of=${ends}`);
@@ -393,6 +396,20 @@ const tests = {
             .call("fact.history", { key: "zoo.animal" })
             .catch((e) => e.message);
         has("it is forgotten", "there is no fact", left);
+    },
+
+    async "forgetting needs the authority"() {
+        const page = await open();
+        page.allowed = [/403/];
+        const key = "vault.code";
+        await daemon.call("fact.write", { key, value: "7", authority: "executive" });
+        await logIn(page, daemon, `#/facts/${key}`);
+        await page.click("text=Forget …");
+        await sees("it says what to do", page, "Choose a higher authority", "dialog");
+        await page.selectOption("dialog select", "executive");
+        await sees("and then what will be removed", page, "1 fact", ".removed");
+        await page.click("dialog button.danger");
+        await page.waitForFunction(() => !location.hash.includes("vault"));
     },
 
     async "memories: search, pin, edit, archive, forget"() {

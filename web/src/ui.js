@@ -164,7 +164,7 @@ export const Authority = () => (
             value={authority.value}
             onChange={(event) => (authority.value = event.currentTarget.value)}
         >
-            <option value="">the token</option>
+            <option value="">default authority</option>
             {ranks.map((rank) => (
                 <option>{rank}</option>
             ))}
@@ -282,6 +282,9 @@ export function ForgetDialog({ operation, args, name, hasAuthority, onClose, onD
             </p>
             {hasAuthority && <Authority />}
             <Problem error={error} />
+            {hasAuthority && error?.code === "forbidden" && (
+                <p>Choose a higher authority, if the token may use it.</p>
+            )}
             <Loading when={!plan && !error} />
             {plan && (
                 <p class="removed">

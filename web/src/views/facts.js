@@ -471,17 +471,15 @@ function Version({ fact, byId, isOpen }) {
     const session = client?.session_id;
     return (
         <li class={`version ${fact.status}`}>
+            <p>
+                <Status of={fact} /> <Value value={fact.value} />{" "}
+                <Time at={fact.observed_at} />
+            </p>
+            <p class="muted">
+                {why(fact, byId)} {ended(fact, byId)}
+            </p>
             <details open={isOpen}>
-                <summary>
-                    <Status of={fact} />
-                    <Value value={fact.value} />
-                    <Time at={fact.observed_at} />
-                </summary>
-                {!fact.is_valid && (
-                    <p>
-                        {why(fact, byId)} {ended(fact, byId)}
-                    </p>
-                )}
+                <summary>Details</summary>
                 <Pairs
                     of={[
                         ["Who", who(fact)],
@@ -598,6 +596,7 @@ function Fact({ name, at }) {
             {versions.length > 0 && (
                 <>
                     {at && <AsOfValue name={name} at={at} />}
+                    {at && <h3>Now</h3>}
                     {current.length === 0 && <p class="headline muted">No current value</p>}
                     {current.map((fact) => (
                         <div class="headline">
