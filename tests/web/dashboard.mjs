@@ -143,7 +143,12 @@ async function idOfFrame(goal, args = {}) {
 const views = {
     overview: ["#/overview", "Latest events"],
     facts: ["#/facts/office.city", "How it came to this"],
-    memories: ["#/memories?q=green%20tea", "Ann likes green tea"],
+    memories: ["#/memories", "Carla manages"],
+    search: ["#/memories?q=who%20drinks%20green%20tea", "Ann likes green tea"],
+    memory: [
+        `#/memories/${(await daemon.call("memory.recall", { query: "peanuts" })).results[0].id}`,
+        "Ann is allergic",
+    ],
     inbox: ["#/inbox", "Claim about a fact"],
     sessions: ["#/sessions/planning", "Remind me to call"],
     context: ["#/context?q=Where%20is%20the%20office%3F&budget=90&budget2=400", "Left out"],
@@ -427,7 +432,15 @@ const tests = {
         );
         await page.keyboard.press("Escape");
         await openFirst(page);
-        await sees("the parts of the score", page, "Fame of its entity", ".score-table");
+        await sees("the parts of the score", page, "Frequency of its entity", ".score-table");
+        const cells = await page.locator(".score-table td:last-child").allInnerTexts();
+        const adds = cells.filter(Boolean).map(Number);
+        const score = adds.pop();
+        const sum = adds.reduce((a, b) => a + b);
+        ok(`they add up to the score: ${adds} is ${score}`, Math.abs(sum - score) < 0.02);
+        await page.click(".detail .chip >> text=person:ann");
+        await sees("it leads to its entity", page, "Memories about it");
+        await page.goBack();
         await page.click(".actions >> text=Pin");
         await sees("it is pinned", page, "Unpin");
         await page.click("text=Unpin");

@@ -429,7 +429,7 @@ export function Ref({ id, children }) {
 export const Pairs = ({ of }) => (
     <dl class="pairs">
         {of
-            .filter(([, value]) => value !== undefined && value !== null && value !== "")
+            .filter(([, value]) => ![undefined, null, false, ""].includes(value))
             .map(([name, value]) => (
                 <div>
                     <dt>{name}</dt>
