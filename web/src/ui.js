@@ -90,6 +90,25 @@ export const Legend = ({ of, children }) => (
     </p>
 );
 
+// A field for a number of tokens. While it is being changed it may be empty: then `set` gets "".
+export function Tokens({ value, set, ...rest }) {
+    const [typed, setTyped] = useState(null);
+    return (
+        <input
+            type="number"
+            min="1"
+            max="100000000"
+            value={typed ?? value}
+            onInput={(event) => {
+                setTyped(event.currentTarget.value);
+                set(event.currentTarget.value);
+            }}
+            onBlur={() => setTyped(null)}
+            {...rest}
+        />
+    );
+}
+
 /* ---- States of a view ---------------------------------------------------- */
 
 export function Problem({ error }) {
