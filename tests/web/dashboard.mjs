@@ -133,6 +133,29 @@ async function faultsOfGraph(page) {
     });
 }
 
+// Texts that leave their place, and places too narrow for their text.
+const faultsOfLayout = (page) =>
+    page.evaluate(() => {
+        const faults = [];
+        for (const element of document.querySelectorAll("#app *")) {
+            const { clientWidth, scrollWidth } = element;
+            const { display, overflowX, textOverflow } = getComputedStyle(element);
+            if (!element.checkVisibility() || element.closest("svg, nav")) continue;
+            if (display === "inline" || element.matches(".visually-hidden")) continue;
+            const name = `${element.localName}.${element.className}`;
+            const text = element.textContent.trim().slice(0, 40);
+            const isCut = clientWidth > 0 && scrollWidth > clientWidth + 1;
+            if (isCut && overflowX === "visible") faults.push(`${name} is too narrow: ${text}`);
+            if (isCut && textOverflow === "ellipsis" && clientWidth < 40)
+                faults.push(`${name} shows nothing of: ${text}`);
+            if (element.matches("td") && text.includes(" ") && clientWidth < 70)
+                faults.push(`${name} has ${clientWidth} pixels for: ${text}`);
+        }
+        return faults.slice(0, 5);
+    });
+
+const pick = (object, names) => Object.fromEntries(names.map((name) => [name, object[name]]));
+
 const idOf = async (operation, args) => (await daemon.call(operation, args)).id;
 
 async function idOfFrame(goal, args = {}) {
@@ -688,7 +711,13 @@ const tests = {
         await page.keyboard.press("/");
         await page.keyboard.type(query);
         await sees("the text for the question", page, "office.city: Trondheim", ".context pre");
-        await page.fill('[type="number"] >> nth=0', "90");
+        const field = page.locator('[type="number"]').first();
+        await field.focus();
+        await page.keyboard.press("End");
+        for (let i = 0; i < 4; i++) await page.keyboard.press("Backspace");
+        is("a budget can be deleted", "", await field.inputValue());
+        await page.keyboard.type("90");
+        is("and typed", "90", await field.inputValue());
         await page.fill('[type="number"] >> nth=1', "400");
         const built = async (budget) =>
             daemon.call("context.build", { query, budget, explain: true });
@@ -718,6 +747,20 @@ const tests = {
             const whys = await card.locator(".items-table tr td:nth-child(2)").allInnerTexts();
             ok(`each line has a reason, ${budget}`, whys.every(Boolean), whys);
         }
+        const colours = async (budget) =>
+            Object.fromEntries(
+                await page
+                    .locator(`.context[aria-label="Budget of ${budget} tokens"] .badge:has(.hue)`)
+                    .evaluateAll((all) =>
+                        all.map((badge) => [
+                            badge.textContent.trim().split(" ")[0],
+                            getComputedStyle(badge.querySelector("i")).backgroundColor,
+                        ]),
+                    ),
+            );
+        const [few, many] = [await colours(90), await colours(400)];
+        ok("a section has a colour of its own", new Set(Object.values(many)).size > 5, many);
+        is("with each budget", few, { ...few, ...pick(many, Object.keys(few)) });
         await sees("what was searched for", page, "a current fact, near the question");
         await sees("what lost its place", page, "the budget was used up");
         const city = page.locator(".context a", { hasText: "office.city" });
