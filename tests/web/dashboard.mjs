@@ -305,6 +305,8 @@ const tests = {
             await sees(`${name} on a phone`, page, text.includes("|") ? new RegExp(text) : text);
             const width = await page.evaluate(() => document.documentElement.scrollWidth);
             ok(`${name} fits a phone`, width <= 360, `it is ${width} pixels wide`);
+            await quiet(page);
+            is(`${name} cuts nothing on a phone`, [], await faultsOfLayout(page));
         }
         await visit(page, "#/system");
         await page.waitForFunction(() => {
@@ -344,6 +346,14 @@ const tests = {
             .locator("polyline")
             .getAttribute("points");
         ok("the curves have a past", points.split(" ").length >= samples.length - 1, points);
+        await page.route("**/v1/call/store.activity", (route) =>
+            route.fulfill({ json: { samples: [] } }),
+        );
+        await visit(page, "#/facts");
+        await visit(page, "#/overview");
+        const reads = page.locator(".trend", { hasText: "Reads" });
+        await reads.waitFor();
+        is("a curve without a sample has a place", "–", await reads.locator("b").innerText());
         const quietUser = await open(); // Nothing is read that is not there.
         await logIn(quietUser, daemon, "#/overview?user=nobody");
         await sees("a user without a window", quietUser, "guard normal", ".overview h2");
@@ -762,6 +772,11 @@ const tests = {
         ok("a section has a colour of its own", new Set(Object.values(many)).size > 5, many);
         is("with each budget", few, { ...few, ...pick(many, Object.keys(few)) });
         await sees("what was searched for", page, "a current fact, near the question");
+        await sees("the map has a name", page, "the map of the window", ".items-table a");
+        await page.click('.items-table a:has-text("Noted. Shall I")');
+        await page.locator(".message.found").waitFor();
+        await page.goBack();
+        await page.locator(".context >> nth=1").waitFor();
         await sees("what lost its place", page, "the budget was used up");
         const city = page.locator(".context a", { hasText: "office.city" });
         await city.first().click();
