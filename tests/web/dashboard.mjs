@@ -297,6 +297,31 @@ const tests = {
         }
     },
 
+    async "addresses can be shared, and go back and forward"() {
+        const page = await open();
+        await logIn(page, daemon);
+        const seen = (name, text) =>
+            sees(name, page, text.includes("|") ? new RegExp(text) : text, "#main, dialog");
+        const all = Object.entries(views);
+        for (const [name, [address, text]] of all) {
+            await page.goto(`${daemon.url}/${address}`);
+            await page.reload(); // As in the browser of another person.
+            await page.fill("#token", daemon.token);
+            await page.click("button[type=submit]");
+            await seen(`${name} for another person`, text);
+        }
+        for (const [, [address]] of all) await visit(page, address);
+        for (const [name, [address, text]] of all.slice(0, -1).reverse()) {
+            await page.goBack();
+            await seen(`back to ${name}`, text);
+            is(`the address of ${name}`, address, await page.evaluate(() => location.hash));
+        }
+        for (const [name, [, text]] of all.slice(1)) {
+            await page.goForward();
+            await seen(`forward to ${name}`, text);
+        }
+    },
+
     async "a phone"() {
         const page = await open({ viewport: { width: 360, height: 740 } });
         await logIn(page, daemon);
@@ -878,7 +903,14 @@ const tests = {
         await visit(page, "#/frames");
         await sees("its frames", page, "Globex goal", ".list");
         is("one frame", 1, await page.locator(".list li").count());
-        page.allowed = [/404.*frame\./];
+        page.allowed = [/40[34]/]; // It has no rights in the whole store.
+        for (const [name, [address]] of Object.entries(views)) {
+            await visit(page, address);
+            await quiet(page);
+            const text = await page.innerText("#main");
+            const theirs = /Trondheim|peanuts|Tesco|importer|Pizza|landlord/.exec(text)?.[0] ?? "";
+            is(`nothing of the other tenant: ${name}`, "", theirs);
+        }
         await visit(page, views.frame[0]);
         await page.locator(".detail .problem").first().waitFor();
         lacks("a frame of another tenant", "Size of the pool", await page.innerText(".detail"));
@@ -1210,6 +1242,12 @@ const tests = {
         await page.fill("#value", "20000");
         await page.click("dialog button.primary");
         await sees("the setting is saved", page, "20000", ".list");
+        const motion = () =>
+            page.locator(".note").last().evaluate((note) => getComputedStyle(note).animationName);
+        is("nothing moves with reduced motion", "none", await motion());
+        await page.emulateMedia({ reducedMotion: "no-preference" });
+        is("and a note rises without", "rise", await motion());
+        await page.emulateMedia({ reducedMotion: "reduce" });
         is(
             "and in force",
             20000,
@@ -1363,7 +1401,18 @@ const tests = {
         const frame = await call("frame.push", { goal: evil(21), inputs: { [evil(22)]: 1 } });
         await call("frame.handle_add", { frame_id: frame.id, title: evil(23), text: evil(24) });
         await call("frame.handle_add", { frame_id: frame.id, ref: "javascript:alert(1)" });
+        await call("frame.result_add", { frame_id: frame.id, title: evil(30), text: evil(31) });
+        await call("frame.reserve", { frame_id: frame.id, tokens: 5, purpose: evil(32) });
+        await call("frame.tool_begin", { frame_id: frame.id, call_id: "c", name: evil(33) });
+        const child = await call("frame.push", { goal: evil(34), parent_id: frame.id });
+        await call("frame.suspend", { id: child.id, reason: evil(39) });
+        const scoped = await call("frame.push", { goal: evil(34), actor_id: evil(35) });
         await call("frame.suspend", { id: frame.id, reason: evil(25) });
+        await call("memory.store", { text: `Lives in ${evil(36)}`, pinned: true });
+        await call("memory.store", { text: `Lives in ${evil(37)}` });
+        await call("resource.offline", { id: resource.id, problem: evil(38) });
+        await call("resource.recover", { id: resource.id });
+        await call("summary.make", { session_id: evil(12), kind: "rolling" }).catch(() => {});
         await call("memory.store", { text: "Zed <img src=x onerror=alert(29)> likes tea" });
         const { entities } = await call("entity.list", {});
         const path = `/memories/${evil(26).replaceAll("/", "")}.md`;
@@ -1394,13 +1443,16 @@ const tests = {
             `frames/${frame.id}`,
             "entities",
             ...entities.map((e) => `entities/${encodeURIComponent(e.ref)}`),
+            `frames/${child.id}`,
+            `frames/${scoped.id}`,
+            `context?q=tea`,
             "system/tokens",
             "system/jobs",
             "system/settings",
             "system/health",
             `nothing/${name}`,
         ]) {
-            await visit(page, `#/${address}?user=${user}`);
+            await visit(page, `#/${address}${address.includes("?") ? "&" : "?"}user=${user}`);
             await quiet(page);
             is(
                 `no element came of a text: ${address.slice(0, 20)}`,
@@ -1408,6 +1460,13 @@ const tests = {
                 await page.locator("#app img, #app script").count(),
             );
         }
+        const { head_seq: head } = await call("event.list", { limit: 1 });
+        for (let seq = 1; seq <= head; seq++) {
+            await visit(page, `#/live/${seq}?user=${user}`);
+            await sees(`event ${seq}`, page, `Event ${seq}`, "dialog");
+        }
+        is("nor of an event", 0, await page.locator("#app img, #app script").count());
+        await page.keyboard.press("Escape");
         await visit(page, `#/facts/${name}?user=${user}`);
         await sees("the text is shown as it is", page, evil(6));
         await visit(page, `#/live?user=${user}`);
