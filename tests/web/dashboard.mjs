@@ -916,6 +916,22 @@ const tests = {
         lacks("a frame of another tenant", "Size of the pool", await page.innerText(".detail"));
     },
 
+    async "a token for one user"() {
+        await daemon.call("fact.write", { user_id: "solo", key: "solo.only", value: 1 });
+        const made = await daemon.call("token.create", {
+            name: "solo",
+            scopes: ["read"],
+            user_id: "solo",
+        });
+        const page = await open();
+        page.allowed = [/403/]; // What is for administrators.
+        await logIn(page, daemon, "#/facts?q=solo", made.token);
+        await sees("shows this user at once", page, "solo.only", ".list");
+        is("in the address, too", "#/facts?user=solo&q=solo", await page.evaluate(() => {
+            return location.hash;
+        }));
+    },
+
     async "a token that really expires"() {
         const short = await daemon.call("token.create", { name: "x", scopes: ["read"], ttl_s: 2 });
         const page = await open();
@@ -1202,7 +1218,8 @@ const tests = {
                 ),
         );
         await daemon.call("fact.write", { key: "anna.only", value: 1, user_id: "anna" });
-        await page.click(".users input");
+        await page.evaluate(() => document.activeElement.blur());
+        await page.keyboard.press("u");
         await page.keyboard.type("ann");
         await page.waitForFunction(() => {
             const names = [...document.querySelectorAll("#users option")].map((o) => o.value);

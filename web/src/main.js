@@ -185,6 +185,7 @@ const keys = [
     ["← →", "Move between the nodes of a graph that has the focus"],
     ["Escape", "Leave a field, or close what is open"],
     ["a c d", "Inbox: accept, correct, dismiss"],
+    ["u", "Choose the user"],
     ...views.map(([, title, key]) => [`g ${key}`, `Go to ${title}`]),
 ];
 
@@ -235,6 +236,7 @@ function Frame() {
     useKeys({
         "?": () => setHelp(true),
         "/": () => document.querySelector("[data-search]")?.focus(),
+        u: () => document.querySelector(".users input").focus(),
         ...Object.fromEntries(views.map(([name, , key]) => [`g ${key}`, () => go(link(name))])),
         Escape: () => rest.length && go(link(view, Object.fromEntries(query))),
     });
