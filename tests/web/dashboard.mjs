@@ -1308,16 +1308,29 @@ const tests = {
     async "the daemon is started again"() {
         const page = await open();
         page.allowed = [/ERR_|Failed to load|50[34]/];
+        const ids = [];
+        page.on("request", (r) => {
+            if (r.url().includes("stream=1")) ids.push(r.headers()["last-event-id"]);
+        });
         await logIn(page, daemon, "#/live");
         await page.locator(".badge.good >> text=live").waitFor();
-        const { listen } = daemon;
+        const { listen, store } = daemon;
+        await daemon.call("fact.write", { key: "before.restart", value: 1 });
+        await sees("an event before it", page, "before.restart", ".list");
+        const { head_seq: head } = await daemon.call("event.list", { limit: 1 });
         await daemon.stop();
         await sees("a daemon that is gone is reported", page, "does not answer", ".down");
+        execFileSync(process.env.LOCI, ["fact", "write", "mid.restart", "1", "--store", store], {
+            stdio: "ignore",
+        });
+        ids.length = 0;
         daemon = await start("main", listen);
         await page.locator(".down").waitFor({ state: "detached", timeout: 30000 });
         await page.locator(".badge.good >> text=live").waitFor({ timeout: 30000 });
         await daemon.call("fact.write", { key: "after.restart", value: 1 });
         await sees("the stream goes on", page, "after.restart");
+        await sees("after what came meanwhile", page, "mid.restart", ".list");
+        is("from the last event that was shown", String(head), ids[0]);
         const seqs = await page.locator(".event .seq").allInnerTexts();
         is("no event is shown twice", seqs.length, new Set(seqs).size);
     },
