@@ -135,9 +135,9 @@ export function Inbox() {
     // The place of the item that has, or last had, the focus. Keys decide about an item only while
     // it has the focus, so that one sees what they are about.
     const place = useRef(0);
-    const focus = (at) => {
+    const focus = (at, options) => {
         place.current = Math.max(0, Math.min(pages.rows.length - 1, at));
-        list.current?.children[place.current]?.focus();
+        list.current?.children[place.current]?.focus(options);
     };
     const focused = () => {
         const row = document.activeElement?.closest("[data-row]");
@@ -147,7 +147,8 @@ export function Inbox() {
     const onFocused = (run) => () => (focused() ? run(focused()) : focus(place.current));
     // The first item takes the focus, and the next one that of an item that was decided.
     useEffect(() => {
-        if (document.activeElement === document.body) focus(place.current);
+        if (document.activeElement === document.body)
+            focus(place.current, { preventScroll: true }); // Perhaps one is reading below it.
     }, [pages.rows]);
     const decided = useRef(""); // A key may be pressed again before the item is gone.
     const decide = async (operation, args, done) => {

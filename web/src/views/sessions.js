@@ -128,7 +128,8 @@ function useEvents(id, from) {
                 ...more,
             ]);
         };
-        const timer = setTimeout(() => readNew().catch(() => {}), SETTLE_MS); // As the messages.
+        const isFirst = place.current.epoch !== epoch.value;
+        const timer = setTimeout(() => readNew().catch(() => {}), isFirst ? 0 : SETTLE_MS);
         return () => {
             clearTimeout(timer);
             controller.abort();
