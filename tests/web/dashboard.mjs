@@ -345,6 +345,57 @@ const tests = {
         await sees("back to the list", page, "price.unit");
     },
 
+    async "long texts stay in their places"() {
+        const user_id = "u".repeat(60); // Without a place to break, as in addresses and hashes.
+        const wide = "W".repeat(180);
+        const name = wide.slice(0, 100);
+        const call = (operation, args) => daemon.call(operation, { user_id, ...args });
+        const source = "s".repeat(100);
+        const fact = await call("fact.write", { key: name, value: wide, source });
+        await call("fact.write", { key: name, value: "X".repeat(90), source, trust: "web" });
+        await call("fact.write", { key: "derived", value: [wide], depends_on: [fact.id], source });
+        const memory = await call("memory.store", {
+            text: `Ann likes ${wide}`,
+            metadata: { wide },
+        });
+        await call("session.open", { external_id: name });
+        await call("session.append", { session_id: name, role: "user", text: wide });
+        await call("window.open", { context_max: 10000 });
+        const resource = await call("resource.discover", { name: wide, text: wide });
+        await call("resource.page_in", { id: resource.id });
+        const frame = await call("frame.push", { goal: wide, inputs: { wide } });
+        await call("frame.handle_add", { frame_id: frame.id, title: wide, text: "x ".repeat(900) });
+        await call("frame.result_add", { frame_id: frame.id, title: wide, text: wide });
+        await call("frame.suspend", { id: frame.id, reason: wide });
+        await call("fact.write", { key: "short", value: wide });
+        await call("fact.write", { key: "short", value: "short" });
+        for (const width of [1280, 360]) {
+            const page = await open({ viewport: { width, height: 800 } });
+            await logIn(page, daemon, `#/facts/short?user=${user_id}`);
+            await sees("a long value is cut in a sentence", page, /It replaced "W{99}…"/, ".why");
+            for (const address of [
+                "overview",
+                "facts",
+                `facts/${name}`,
+                "memories",
+                `memories/${memory.id}`,
+                "inbox",
+                `sessions/${name}`,
+                "window",
+                `window/${resource.id}`,
+                "frames",
+                `frames/${frame.id}`,
+                "live",
+            ]) {
+                await visit(page, `#/${address}?user=${user_id}`);
+                await sees(`${address.slice(0, 12)} with long texts`, page, /[uW]{20}/, "#main");
+                await quiet(page);
+                const place = `${address.slice(0, 12)} at ${width} pixels`;
+                is(place, [], await faultsOfLayout(page));
+            }
+        }
+    },
+
     async "the overview follows the daemon"() {
         const page = await open();
         await logIn(page, daemon);

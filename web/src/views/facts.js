@@ -153,6 +153,9 @@ const who = (fact) => fact.source || fact.client?.name || fact.trust;
 
 const said = (fact) => `${who(fact)}, with the authority "${fact.authority}"`;
 
+const short = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+const brief = (fact) => short(plain(fact.value), 100); // In a sentence.
+
 // Why a version has the place that it has.
 function why(fact, byId) {
     const before = fact.supersedes.map((id) => byId.get(id)).find(Boolean);
@@ -166,7 +169,7 @@ function why(fact, byId) {
     if (before)
         return (
             `Said by ${said(fact)}. ` +
-            `It replaced "${plain(before.value)}", said by ${said(before)}.`
+            `It replaced "${brief(before)}", said by ${said(before)}.`
         );
     return (
         `Said by ${said(fact)}. ` +
@@ -180,7 +183,7 @@ function ended(fact, byId) {
     if (fact.status === "retracted")
         return `It was retracted${fact.reason ? `: ${fact.reason}` : " without a reason"}.`;
     if (fact.status === "expired") return "It expired.";
-    if (next) return `It ended when ${who(next)} said "${plain(next.value)}".`;
+    if (next) return `It ended when ${who(next)} said "${brief(next)}".`;
     return fact.status === "superseded" ? "Another fact replaced it." : "";
 }
 
@@ -260,7 +263,6 @@ function useDependencies(fact) {
 
 const lookOf = (fact) => (fact.needs_review ? "doubt" : fact.status);
 const symbolOf = { valid: "✓", doubt: "?", retracted: "✗", superseded: "·", expired: "·" };
-const short = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
 // The column of each fact: one more than the last of its sources, so that all arrows lead to the
 // right. Facts that are in a circle of dependencies stop somewhere.
