@@ -563,6 +563,7 @@ const tests = {
         await sees("it is archived", page, "archived", ".pairs");
         await page.click("text=Forget …");
         await sees("what will be removed", page, "Ann likes black tea", "dialog");
+        await sees("and how much", page, /^2 events$/, ".removed");
         // The event may come long before the answer. If the page read the memory again then, the
         // console would have a 404.
         await page.route("**/v1/call/memory.forget", async (route) => {
@@ -867,6 +868,10 @@ const tests = {
         await logIn(page, daemon, "#/frames");
         await sees("the reason of a suspension", page, "waits for the approval of Ann", ".list");
         const goals = await page.locator(".list li b").allInnerTexts();
+        await visit(page, "#/frames?q=logs");
+        await sees("one of them", page, /^1 frame$/, ".frame-count");
+        await visit(page, "#/frames");
+        await page.waitForFunction(() => document.querySelectorAll(".list li").length === 4);
         is(
             "a tree: children after their parent, oldest first",
             [

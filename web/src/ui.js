@@ -17,6 +17,12 @@ export const number = (n) => numbers.format(n);
 // "1 memory", "2 memories".
 export const count = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
+// The same for a kind of thing that the daemon names, such as memory or entity_alias.
+function countOf(n, kind) {
+    const one = kind.replaceAll("_", " ");
+    return count(n, one, one.endsWith("y") ? `${one.slice(0, -1)}ies` : `${one}s`);
+}
+
 export function bytes(n) {
     const units = ["B", "KB", "MB", "GB", "TB"];
     let at = 0;
@@ -309,7 +315,7 @@ export function ForgetDialog({ operation, args, name, hasAuthority, onClose, onD
                 <p class="removed">
                     {counts.map(([kind, n]) => (
                         <Badge tone="bad">
-                            {number(n)} {kind.replaceAll("_", " ")}
+                            {countOf(n, kind)}
                         </Badge>
                     ))}
                 </p>

@@ -7,6 +7,7 @@ import { changes } from "../live.js";
 import { link, route, scoped, setQuery } from "../route.js";
 import {
     Badge,
+    count,
     Empty,
     Legend,
     Loading,
@@ -162,7 +163,7 @@ function FrameList({ pages, reasons }) {
             </div>
             <Legend of={[...parts.map(([, name, look]) => [look, name]), OVER]}>
                 <span class="frame-count">
-                    {number(pages.hasMore ? pages.rows.length : rows.length)} frames
+                    {count(pages.hasMore ? pages.rows.length : rows.length, "frame")}
                     {pages.hasMore && " so far"}
                 </span>
             </Legend>
