@@ -165,7 +165,7 @@ async function idOfFrame(goal, args = {}) {
 
 const views = {
     overview: ["#/overview", "Latest events"],
-    facts: ["#/facts/office.city", "How it came to this"],
+    facts: ["#/facts/office.city", "History"],
     memories: ["#/memories", "Carla manages"],
     search: ["#/memories?q=who%20drinks%20green%20tea", "Ann likes green tea"],
     memory: [
@@ -233,7 +233,7 @@ const tests = {
         await sees("a wrong token is refused", page, "does not accept this token");
         await page.fill("#token", daemon.token);
         await page.click("button[type=submit]");
-        await sees("the view of the address is shown", page, "How it came to this");
+        await sees("the view of the address is shown", page, "History");
         const kept = await page.evaluate(() =>
             JSON.stringify([localStorage, sessionStorage, document.cookie, location.href]),
         );
@@ -265,7 +265,7 @@ const tests = {
         await logIn(page, daemon, "#/facts?as_of=yesterday");
         await sees("a time that is none is refused", page, "as_of", ".problem");
         await visit(page, "#/facts/office.city?as_of=yesterday");
-        await sees("beside the fact, too", page, "How it came to this", ".detail");
+        await sees("beside the fact, too", page, "History", ".detail");
         await page.route("**/v1/call/entity.list", (route) =>
             route.fulfill({ json: { entities: [{ ref: "x" }], next_cursor: null } }),
         );
@@ -451,7 +451,7 @@ const tests = {
         await page.keyboard.press("Escape");
         await page.waitForFunction(() => location.hash === "#/live");
         await page.goBack();
-        await sees("back goes back", page, "How it came to this");
+        await sees("back goes back", page, "History");
     },
 
     async "facts: search, the past, retract and forget"() {
@@ -1273,6 +1273,16 @@ const tests = {
                     li.textContent.includes("fact."),
                 ),
         );
+        await page.selectOption("select", "");
+        await page.click("text=Pause");
+        await daemon.call("fact.write", { key: "while.paused", value: 1 });
+        await page.waitForTimeout(500);
+        is("a pause stops them", 0, await page.locator(".list >> text=while.paused").count());
+        await page.click("text=Resume");
+        await sees("and then they continue", page, "while.paused", ".list");
+        await page.fill("[data-search]", "while.pau");
+        await page.waitForFunction(() => document.querySelectorAll(".list li").length === 1);
+        ok("a text filters them", true);
         await daemon.call("fact.write", { key: "anna.only", value: 1, user_id: "anna" });
         await page.evaluate(() => document.activeElement.blur());
         await page.keyboard.press("u");
@@ -1354,7 +1364,7 @@ const tests = {
         });
         await page.fill("#token", short.token);
         await page.click("button[type=submit]");
-        await sees("the other token works", page, "How it came to this");
+        await sees("the other token works", page, "History");
         await daemon.call("token.revoke", { id: short.id });
         await page.click("nav >> text=Memories");
         await sees("a token that ended leads to the login", page, "no longer accepted");

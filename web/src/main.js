@@ -275,7 +275,7 @@ function Frame() {
             </header>
             {isDown.value && (
                 <p class="down" role="alert">
-                    The daemon does not answer. This page goes on when it does.
+                    The daemon does not answer. This page continues when it does.
                 </p>
             )}
             <main id="main" tabIndex={-1}>

@@ -627,7 +627,7 @@ function Fact({ name, at }) {
                         .map((fact) => (
                             <Dependencies key={fact.id} fact={fact} />
                         ))}
-                    <h3>How it came to this</h3>
+                    <h3>History</h3>
                     <ol class="timeline">
                         {versions.map((fact) => (
                             <Version

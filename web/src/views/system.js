@@ -129,7 +129,7 @@ function Jobs() {
                     </select>
                 </label>
                 <button type="button" onClick={pages.reload}>
-                    Read again
+                    Refresh
                 </button>
             </div>
             <Problem error={pages.error} />
