@@ -1158,7 +1158,7 @@ const tests = {
         await page.waitForFunction(() => document.querySelectorAll(".list li").length === 1);
         await keyboard.press("Escape");
         await openFirst(page);
-        await goes("#/facts/zz.keys");
+        await sees("a fact", page, "zz.keys", ".detail h2");
         await keyboard.press("Escape");
         await page.waitForFunction(() => location.hash === "#/facts?q=zz.");
         ok("Escape closes and keeps the search", true);
@@ -1563,6 +1563,7 @@ const tests = {
         }
         is("nor of an event", 0, await page.locator("#app img, #app script").count());
         await page.keyboard.press("Escape");
+        await page.waitForFunction(() => location.hash.startsWith("#/live?"));
         await visit(page, `#/facts/${name}?user=${user}`);
         await sees("the text is shown as it is", page, evil(6));
         await visit(page, `#/live?user=${user}`);

@@ -224,7 +224,7 @@ function Guarded({ of: View }) {
 
 function Frame() {
     const [isHelp, setHelp] = useState(false);
-    const { view, rest, query } = route.value;
+    const { view } = route.value;
     const known = views.find(([name]) => name === view);
     const View = known?.[3];
     const title = known?.[1] ?? "Nothing here";
@@ -238,7 +238,10 @@ function Frame() {
         "/": () => document.querySelector("[data-search]")?.focus(),
         u: () => document.querySelector(".users input").focus(),
         ...Object.fromEntries(views.map(([name, , key]) => [`g ${key}`, () => go(link(name))])),
-        Escape: () => rest.length && go(link(view, Object.fromEntries(query))),
+        Escape: () => {
+            const { rest, query } = route.value; // It may be newer than what is drawn.
+            if (rest.length > 0) go(link(view, Object.fromEntries(query)));
+        },
     });
     return (
         <div class="frame">
