@@ -5,6 +5,7 @@
 // the daemon refused is an ApiError. One that did not reach it sets `isDown`; once the daemon
 // answers again, `epoch` changes, and everything on the screen is read again.
 import { signal } from "@preact/signals";
+import { go, link, route } from "./route.js";
 
 let token = "";
 export const isLoggedIn = signal(false);
@@ -92,12 +93,21 @@ export async function call(operation, args = {}, signal = undefined) {
     return answer.json();
 }
 
+// A call that names no user is about the user of the token. If the address names none, that one is
+// chosen.
+function choose(name) {
+    const { view, rest, query } = route.value;
+    if (!name || name === "default" || query.get("user")) return;
+    go(link(view, ...rest, { ...Object.fromEntries(query), user: name }), { replace: true });
+}
+
 // Tries a token by reading one event. A token for one user may not read that of others, and is
 // accepted nevertheless.
 export async function logIn(candidate) {
     token = candidate.trim();
     try {
-        await call("event.list", { limit: 1 });
+        const { events } = await call("event.list", { limit: 1 });
+        choose(events[0]?.user_id);
     } catch (error) {
         if (!(error instanceof ApiError) || error.code !== "forbidden") {
             token = "";

@@ -5,7 +5,7 @@ import { call, epoch } from "./api.js";
 import { changes, hasActed, isForgetting, isReady, newestSeq } from "./live.js";
 import { scoped } from "./route.js";
 
-const SETTLE_MS = 250; // Between a change that the stream has shown and reading it.
+export const SETTLE_MS = 250; // Between a change that the stream has shown and reading it.
 
 // The number of the newest event in the rooms ("fact", "memory"), some time after the last one.
 function useNewest(rooms) {

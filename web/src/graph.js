@@ -115,6 +115,9 @@ export const BOX_TEXT = 24; // Where the text of a box begins.
 // nodes: {id, x, y, href, look, symbol, name, title} with r for a circle, or w, h and second for a
 // box. links: {d, title}, d a path. `below` is drawn first. `current` is the id of the node that
 // Tab reaches, and that is in sight if the drawing is wider than its place.
+//
+// The name of a node for screen readers is its title, not an aria-label: that would have to repeat
+// the text in the drawing, which may be cut.
 export function Graph({ nodes, links, width, height, label, current, isDirected, below }) {
     const svg = useRef(null);
     const [at, setAt] = useState(current);
@@ -153,7 +156,6 @@ export function Graph({ nodes, links, width, height, label, current, isDirected,
                     class={`node ${n.look}`}
                     data-node={n.id}
                     href={n.href}
-                    aria-label={n.title}
                     aria-current={n.id === current ? "true" : undefined}
                     tabIndex={n === stop ? 0 : -1}
                     onFocus={() => setAt(n.id)}

@@ -1,6 +1,6 @@
 // main.js - the frame: logging in, the navigation, the user, the keys that work everywhere.
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import { isDown, isLoggedIn, logIn, logInByLink, loginNote, logOut } from "./api.js";
 import { usePages } from "./data.js";
 import { events, state } from "./live.js";
@@ -182,8 +182,10 @@ const keys = [
     ["/", "Search"],
     ["j k", "Move down and up in a list"],
     ["Enter", "Open what has the focus"],
+    ["← →", "Move between the nodes of a graph that has the focus"],
     ["Escape", "Leave a field, or close what is open"],
     ["a c d", "Inbox: accept, correct, dismiss"],
+    ["u", "Choose the user"],
     ...views.map(([, title, key]) => [`g ${key}`, `Go to ${title}`]),
 ];
 
@@ -204,6 +206,22 @@ const Help = ({ onClose }) => (
     </Dialog>
 );
 
+// A view that fails leaves the frame around it usable.
+function Guarded({ of: View }) {
+    const [error, clear] = useErrorBoundary((fault) => console.error(fault));
+    if (!error) return <View />;
+    return (
+        <>
+            <Problem error={new Error(`This view failed: ${error.message}`)} />
+            <p>
+                <button type="button" onClick={clear}>
+                    Try again
+                </button>
+            </p>
+        </>
+    );
+}
+
 function Frame() {
     const [isHelp, setHelp] = useState(false);
     const { view } = route.value;
@@ -218,8 +236,12 @@ function Frame() {
     useKeys({
         "?": () => setHelp(true),
         "/": () => document.querySelector("[data-search]")?.focus(),
+        u: () => document.querySelector(".users input").focus(),
         ...Object.fromEntries(views.map(([name, , key]) => [`g ${key}`, () => go(link(name))])),
-        Escape: () => route.value.rest.length && go(link(view)),
+        Escape: () => {
+            const { rest, query } = route.value; // It may be newer than what is drawn.
+            if (rest.length > 0) go(link(view, Object.fromEntries(query)));
+        },
     });
     return (
         <div class="frame">
@@ -256,13 +278,13 @@ function Frame() {
             </header>
             {isDown.value && (
                 <p class="down" role="alert">
-                    The daemon does not answer. This page goes on when it does.
+                    The daemon does not answer. This page continues when it does.
                 </p>
             )}
             <main id="main" tabIndex={-1}>
                 <h1 class="title">{title}</h1>
                 {View ? (
-                    <View key={JSON.stringify([user.value, persona.value])} />
+                    <Guarded key={JSON.stringify([view, user.value, persona.value])} of={View} />
                 ) : (
                     <p>There is no view of this name.</p>
                 )}

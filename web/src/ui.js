@@ -17,6 +17,12 @@ export const number = (n) => numbers.format(n);
 // "1 memory", "2 memories".
 export const count = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
+// The same for a kind of thing that the daemon names, such as memory or entity_alias.
+function countOf(n, kind) {
+    const one = kind.replaceAll("_", " ");
+    return count(n, one, one.endsWith("y") ? `${one.slice(0, -1)}ies` : `${one}s`);
+}
+
 export function bytes(n) {
     const units = ["B", "KB", "MB", "GB", "TB"];
     let at = 0;
@@ -42,7 +48,11 @@ export function ago(at) {
     return `${count(Math.floor(seconds / size), unit)} ago`;
 }
 
+// A time from an address may be any text; it is shown as it is.
+export const isTime = (at) => !Number.isNaN(Date.parse(at));
+
 export function Time({ at, isLong = false }) {
+    if (!isTime(at)) return <span>{at}</span>;
     const text = times.format(new Date(at));
     return (
         <time dateTime={at} title={text}>
@@ -85,6 +95,25 @@ export const Legend = ({ of, children }) => (
         ))}
     </p>
 );
+
+// A field for a number of tokens. While it is being changed it may be empty: then `set` gets "".
+export function Tokens({ value, set, ...rest }) {
+    const [typed, setTyped] = useState(null);
+    return (
+        <input
+            type="number"
+            min="1"
+            max="100000000"
+            value={typed ?? value}
+            onInput={(event) => {
+                setTyped(event.currentTarget.value);
+                set(event.currentTarget.value);
+            }}
+            onBlur={() => setTyped(null)}
+            {...rest}
+        />
+    );
+}
 
 /* ---- States of a view ---------------------------------------------------- */
 
@@ -160,7 +189,7 @@ export const Authority = () => (
             value={authority.value}
             onChange={(event) => (authority.value = event.currentTarget.value)}
         >
-            <option value="">the token</option>
+            <option value="">default authority</option>
             {ranks.map((rank) => (
                 <option>{rank}</option>
             ))}
@@ -278,12 +307,15 @@ export function ForgetDialog({ operation, args, name, hasAuthority, onClose, onD
             </p>
             {hasAuthority && <Authority />}
             <Problem error={error} />
+            {hasAuthority && error?.code === "forbidden" && (
+                <p>Choose a higher authority, if the token may use it.</p>
+            )}
             <Loading when={!plan && !error} />
             {plan && (
                 <p class="removed">
                     {counts.map(([kind, n]) => (
                         <Badge tone="bad">
-                            {number(n)} {kind.replaceAll("_", " ")}
+                            {countOf(n, kind)}
                         </Badge>
                     ))}
                 </p>
@@ -422,7 +454,7 @@ export function Ref({ id, children }) {
 export const Pairs = ({ of }) => (
     <dl class="pairs">
         {of
-            .filter(([, value]) => value !== undefined && value !== null && value !== "")
+            .filter(([, value]) => ![undefined, null, false, ""].includes(value))
             .map(([name, value]) => (
                 <div>
                     <dt>{name}</dt>

@@ -14,6 +14,7 @@ import {
     plain,
     Problem,
     Score,
+    Tokens,
     useStepKeys,
 } from "../ui.js";
 import { about } from "./live.js";
@@ -49,6 +50,10 @@ const sections = {
     environment: "the state of the world now",
 };
 
+// A section has the same colour in each budget. Steps of 137.5 degrees keep neighbours apart.
+const order = Object.keys(sections);
+const hueOf = (section) => 215 + (order.indexOf(section) + 1) * 137.5;
+
 // Why one item of a section is in the text; for the others, the section is the reason.
 const whys = { relevant: "near the question", recent: "room was left" };
 
@@ -76,6 +81,8 @@ function ScoreOf({ item }) {
 const readers = {
     fact: ["fact.get", (f) => `${f.key}: ${plain(f.value)}`, (f) => link("facts", f.key)],
     mem: ["memory.get", (m) => m.text, (m) => link("memories", m.id)],
+    frm: ["frame.get", (f) => f.goal, (f) => link("frames", f.id)],
+    win: ["window.get", () => "the map of the window", () => link("window")],
 };
 
 // Texts of the ids; a thing that cannot be read keeps its id.
@@ -87,7 +94,8 @@ function useNames(ids) {
         for (const id of ids) {
             const reader = readers[id.split("_")[0]];
             if (!reader || names.has(id)) continue;
-            call(reader[0], scoped({ id }), controller.signal).then(
+            const args = id.startsWith("win_") ? {} : { id };
+            call(reader[0], scoped(args), controller.signal).then(
                 (thing) =>
                     setNames((old) => new Map(old).set(id, [reader[1](thing), reader[2](thing)])),
                 () => {},
@@ -101,7 +109,13 @@ function useNames(ids) {
 // What has no operation of its own, such as a message, may be one of the latest events.
 function Thing({ id, names }) {
     const event = events.value.find((e) => e.refs?.id === id);
-    const name = names.get(id) ?? (event && [about(event), link("live", String(event.seq))]);
+    const session = event?.type === "session.message" && event.refs.session_id;
+    const name =
+        names.get(id) ??
+        (event && [
+            about(event),
+            session ? link("sessions", session, { at: id }) : link("live", String(event.seq)),
+        ]);
     return name ? (
         <a class="one-line" href={name[1]}>
             {name[0]}
@@ -131,10 +145,10 @@ function Built({ query, budget }) {
                 {number(b.tokens.total ?? 0)} of {number(b.budget)} tokens
             </h2>
             <div class="shares" aria-hidden="true">
-                {used.map(([name, n], i) => (
+                {used.map(([name, n]) => (
                     <span
-                        class={`share-${i % 6}`}
-                        style={{ flexGrow: n }}
+                        class="hue"
+                        style={{ flexGrow: n, "--hue": hueOf(name) }}
                         title={`${name}: ${n}`}
                     />
                 ))}
@@ -144,14 +158,14 @@ function Built({ query, budget }) {
                 />
             </div>
             <p>
-                {used.map(([name, n], i) => (
+                {used.map(([name, n]) => (
                     <Badge>
-                        <i class={`share-${i % 6}`} /> {name} {number(n)}
+                        <i class="hue" style={{ "--hue": hueOf(name) }} /> {name} {number(n)}
                     </Badge>
                 ))}
             </p>
             {b.warnings.map((w) => (
-                <p class="problem">{w}</p>
+                <p class="problem warn">{w}</p>
             ))}
             {b.text ? (
                 <pre tabIndex={0} aria-label="Text for the model">
@@ -245,23 +259,14 @@ export function Context() {
                 />
                 <label>
                     Budget{" "}
-                    <input
-                        type="number"
-                        min="1"
-                        max="100000000"
-                        value={budget}
-                        onInput={(event) => setQuery({ budget: event.currentTarget.value })}
-                    />
+                    <Tokens value={budget} set={(text) => setQuery({ budget: text })} />
                 </label>
                 <label>
                     Compare with{" "}
-                    <input
-                        type="number"
-                        min="0"
-                        max="100000000"
+                    <Tokens
                         value={second || ""}
                         placeholder="none"
-                        onInput={(event) => setQuery({ budget2: event.currentTarget.value })}
+                        set={(text) => setQuery({ budget2: text })}
                     />
                 </label>
             </div>

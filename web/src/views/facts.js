@@ -12,6 +12,7 @@ import {
     Dialog,
     Empty,
     ForgetDialog,
+    isTime,
     Loading,
     Pairs,
     plain,
@@ -32,7 +33,7 @@ function AsOf({ at }) {
     const from = first.data?.events[0] && Date.parse(first.data.events[0].recorded_at);
     const now = useMemo(() => Date.now(), [first.data]);
     if (!from) return null;
-    const value = at ? Date.parse(at) : now;
+    const value = isTime(at) ? Date.parse(at) : now;
     const set = (ms) => setQuery({ as_of: ms >= now ? "" : new Date(ms).toISOString() });
     return (
         <div class="as-of">
@@ -152,6 +153,9 @@ const who = (fact) => fact.source || fact.client?.name || fact.trust;
 
 const said = (fact) => `${who(fact)}, with the authority "${fact.authority}"`;
 
+const short = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+const brief = (fact) => short(plain(fact.value), 100); // In a sentence.
+
 // Why a version has the place that it has.
 function why(fact, byId) {
     const before = fact.supersedes.map((id) => byId.get(id)).find(Boolean);
@@ -165,7 +169,7 @@ function why(fact, byId) {
     if (before)
         return (
             `Said by ${said(fact)}. ` +
-            `It replaced "${plain(before.value)}", said by ${said(before)}.`
+            `It replaced "${brief(before)}", said by ${said(before)}.`
         );
     return (
         `Said by ${said(fact)}. ` +
@@ -179,7 +183,7 @@ function ended(fact, byId) {
     if (fact.status === "retracted")
         return `It was retracted${fact.reason ? `: ${fact.reason}` : " without a reason"}.`;
     if (fact.status === "expired") return "It expired.";
-    if (next) return `It ended when ${who(next)} said "${plain(next.value)}".`;
+    if (next) return `It ended when ${who(next)} said "${brief(next)}".`;
     return fact.status === "superseded" ? "Another fact replaced it." : "";
 }
 
@@ -259,7 +263,6 @@ function useDependencies(fact) {
 
 const lookOf = (fact) => (fact.needs_review ? "doubt" : fact.status);
 const symbolOf = { valid: "✓", doubt: "?", retracted: "✗", superseded: "·", expired: "·" };
-const short = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
 // The column of each fact: one more than the last of its sources, so that all arrows lead to the
 // right. Facts that are in a circle of dependencies stop somewhere.
@@ -470,17 +473,15 @@ function Version({ fact, byId, isOpen }) {
     const session = client?.session_id;
     return (
         <li class={`version ${fact.status}`}>
+            <p>
+                <Status of={fact} /> <Value value={fact.value} />{" "}
+                <Time at={fact.observed_at} />
+            </p>
+            <p class="muted">
+                {why(fact, byId)} {ended(fact, byId)}
+            </p>
             <details open={isOpen}>
-                <summary>
-                    <Status of={fact} />
-                    <Value value={fact.value} />
-                    <Time at={fact.observed_at} />
-                </summary>
-                {!fact.is_valid && (
-                    <p>
-                        {why(fact, byId)} {ended(fact, byId)}
-                    </p>
-                )}
+                <summary>Details</summary>
                 <Pairs
                     of={[
                         ["Who", who(fact)],
@@ -597,6 +598,7 @@ function Fact({ name, at }) {
             {versions.length > 0 && (
                 <>
                     {at && <AsOfValue name={name} at={at} />}
+                    {at && <h3>Now</h3>}
                     {current.length === 0 && <p class="headline muted">No current value</p>}
                     {current.map((fact) => (
                         <div class="headline">
@@ -625,7 +627,7 @@ function Fact({ name, at }) {
                         .map((fact) => (
                             <Dependencies key={fact.id} fact={fact} />
                         ))}
-                    <h3>How it came to this</h3>
+                    <h3>History</h3>
                     <ol class="timeline">
                         {versions.map((fact) => (
                             <Version

@@ -7,6 +7,7 @@ import { changes } from "../live.js";
 import { link, route, scoped, setQuery } from "../route.js";
 import {
     Badge,
+    count,
     Empty,
     Legend,
     Loading,
@@ -18,6 +19,7 @@ import {
     Split,
     Stale,
     Time,
+    Tokens,
     VirtualList,
 } from "../ui.js";
 
@@ -43,17 +45,21 @@ const parts = [
     ["subcall_allocation", "handed on", "share-1"],
     ["available", "available", "free"],
 ];
+const OVER = ["share-3", "over the budget"];
 
+// What was used over the budget is the end of the bar, in the place of what was used within it.
 function Budget({ of }) {
     const text =
         parts.map(([member, name]) => `${number(of[member])} ${name}`).join(", ") +
         ` of ${number(of.total)} tokens` +
         (of.over > 0 ? `, ${number(of.over)} over the budget` : "");
+    const lengths = { ...of, used: of.used - of.over };
     return (
         <span class="shares budget" role="img" aria-label={text} title={text}>
             {parts.map(([member, , look]) => (
-                <span class={look} style={{ flexGrow: Math.max(0, of[member]) }} />
+                <span class={look} style={{ flexGrow: Math.max(0, lengths[member]) }} />
             ))}
+            <span class={OVER[0]} style={{ flexGrow: of.over }} />
         </span>
     );
 }
@@ -118,6 +124,9 @@ function FrameList({ pages, reasons }) {
                 </span>
                 <span class="row-sub">
                     <Budget of={frame.budget} />
+                    {frame.budget.over > 0 && (
+                        <Badge tone="bad">{number(frame.budget.over)} over</Badge>
+                    )}
                     <span class="muted one-line">
                         {frame.status === "suspended" && reasons.get(frame.id)}
                         {frame.status === "waiting" && `for ${frame.waiting_for}`}
@@ -152,9 +161,9 @@ function FrameList({ pages, reasons }) {
                     </select>
                 </label>
             </div>
-            <Legend of={parts.map(([, name, look]) => [look, name])}>
+            <Legend of={[...parts.map(([, name, look]) => [look, name]), OVER]}>
                 <span class="frame-count">
-                    {number(pages.hasMore ? pages.rows.length : rows.length)} frames
+                    {count(pages.hasMore ? pages.rows.length : rows.length, "frame")}
                     {pages.hasMore && " so far"}
                 </span>
             </Legend>
@@ -243,13 +252,10 @@ function Pack({ id, handles }) {
             <h3>Pack</h3>
             <label>
                 Budget{" "}
-                <input
+                <Tokens
                     id="pack-budget"
-                    type="number"
-                    min="1"
-                    max="100000000"
                     value={budget}
-                    onInput={(event) => setQuery({ budget: event.currentTarget.value })}
+                    set={(text) => setQuery({ budget: text })}
                 />
             </label>
             <Problem error={pack.error} />
@@ -262,6 +268,7 @@ function Pack({ id, handles }) {
                     <pre tabIndex={0} aria-label="Text for the model">
                         {p.text}
                     </pre>
+                    {p.dropped.length + p.missing.length > 0 && <h4>Left out</h4>}
                     {p.dropped.length + p.missing.length > 0 && (
                         <ul aria-label="Left out">
                             {p.dropped.map((d) => (
@@ -282,6 +289,11 @@ function Pack({ id, handles }) {
     );
 }
 
+function Parent({ id }) {
+    const { data } = useCall("frame.get", { id });
+    return <a href={link("frames", id)}>{data?.goal ?? <code>{id}</code>}</a>;
+}
+
 function Frame({ id, reasons }) {
     const frame = useCall("frame.get", { id }, ["frame"]);
     const f = frame.data;
@@ -297,7 +309,7 @@ function Frame({ id, reasons }) {
                         {f.waiting_for && `waits for ${f.waiting_for}`}
                         {f.status === "suspended" && (
                             <span class="suspended">
-                                suspended <Time at={f.updated_at} />
+                                <Time at={f.updated_at} />
                                 {reasons.has(f.id) && `: ${reasons.get(f.id)}`}
                             </span>
                         )}
@@ -311,15 +323,8 @@ function Frame({ id, reasons }) {
                                 name[0].toUpperCase() + name.slice(1),
                                 number(f.budget[member]),
                             ]),
-                            ["Over", f.budget.over > 0 ? number(f.budget.over) : ""],
-                            [
-                                "Part of",
-                                f.parent_id && (
-                                    <a href={link("frames", f.parent_id)}>
-                                        <code>{f.parent_id}</code>
-                                    </a>
-                                ),
-                            ],
+                            ["Over the budget", f.budget.over > 0 ? number(f.budget.over) : ""],
+                            ["Part of", f.parent_id && <Parent id={f.parent_id} />],
                             ["Open children", f.open_children && number(f.open_children)],
                             ["Agent", f.scope.actor_id],
                             ["Thread", f.scope.thread_id],

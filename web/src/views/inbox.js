@@ -1,5 +1,5 @@
 // inbox.js - what waits for a decision: accept, correct or dismiss, by mouse or by keyboard.
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { usePages } from "../data.js";
 import { link, route, setQuery } from "../route.js";
 import {
@@ -22,6 +22,15 @@ const kinds = {
     fact_review: "Fact in doubt",
     memory_claim: "Claim about a memory",
     merge: "Same entity?",
+};
+
+// What accepting and dismissing do.
+const effects = {
+    proposal: "Accept stores it, dismiss drops it.",
+    fact_claim: "Accept makes it the current value, dismiss keeps the one before.",
+    fact_review: "Accept it if it is still true, dismiss it to retract it.",
+    memory_claim: "Accept makes it the current memory, dismiss keeps the one before.",
+    merge: "Accept makes one entity of both, dismiss keeps them apart.",
 };
 
 // Two entities are the same or not: there is no other value.
@@ -62,11 +71,14 @@ function CorrectDialog({ item, onClose, onSave }) {
     );
 }
 
+const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 function Item({ item, onAccept, onCorrect, onDismiss, at }) {
     return (
         <li class="card decision" data-row={at} tabIndex={-1} aria-label={item.text}>
             <p>
                 <Badge tone="warn">{kinds[item.kind]}</Badge>{" "}
+                {item.kind === "proposal" && "about "}
                 {item.kind.startsWith("fact") ? (
                     <a href={link("facts", item.about)}>{item.about}</a>
                 ) : (
@@ -91,10 +103,9 @@ function Item({ item, onAccept, onCorrect, onDismiss, at }) {
                 </p>
             )}
             <p class="muted">
-                {item.reason}
-                {item.kind === "fact_review" &&
-                    ": accept it if it is still true, dismiss it to retract it"}
-                {item.confidence !== undefined && ` · confidence ${item.confidence.toFixed(2)}`}
+                {sentence(item.reason)}
+                {item.confidence !== undefined && ` (confidence ${item.confidence.toFixed(2)})`}
+                {`. ${effects[item.kind]}`}
             </p>
             <div class="actions">
                 <button type="button" class="primary" onClick={onAccept}>
@@ -121,27 +132,34 @@ export function Inbox() {
     const [correcting, setCorrecting] = useState(null);
     const list = useRef(null);
 
-    // The item with the focus, or the first one.
+    // The place of the item that has, or last had, the focus. Keys decide about an item only while
+    // it has the focus, so that one sees what they are about.
+    const place = useRef(0);
+    const focus = (at, options) => {
+        place.current = Math.max(0, Math.min(pages.rows.length - 1, at));
+        list.current?.children[place.current]?.focus(options);
+    };
     const focused = () => {
         const row = document.activeElement?.closest("[data-row]");
-        return pages.rows[row && list.current?.contains(row) ? Number(row.dataset.row) : 0];
+        return row && list.current?.contains(row) ? pages.rows[Number(row.dataset.row)] : null;
     };
-    const move = (step) => {
-        const at = pages.rows.indexOf(focused());
-        const isInside = list.current?.contains(document.activeElement);
-        const next = Math.max(0, Math.min(pages.rows.length - 1, isInside ? at + step : 0));
-        list.current?.children[next]?.focus();
-    };
-    // The next item takes the place, and the focus, of the one that was decided.
+    const move = (step) => focus(place.current + (focused() ? step : 0));
+    const onFocused = (run) => () => (focused() ? run(focused()) : focus(place.current));
+    // The first item takes the focus, and the next one that of an item that was decided.
+    useEffect(() => {
+        if (document.activeElement === document.body)
+            focus(place.current, { preventScroll: true }); // Perhaps one is reading below it.
+    }, [pages.rows]);
+    const decided = useRef(""); // A key may be pressed again before the item is gone.
     const decide = async (operation, args, done) => {
-        const at = pages.rows.findIndex((item) => item.id === args.id);
-        if (!(await act(operation, withAuthority(args), done))) return;
+        if (decided.current === args.id) return;
+        decided.current = args.id;
+        if (!(await act(operation, withAuthority(args), done))) {
+            decided.current = "";
+            return;
+        }
         setCorrecting(null);
         pages.reload();
-        setTimeout(
-            () => list.current?.children[Math.min(at, list.current.children.length - 1)]?.focus(),
-            200,
-        );
     };
     const accept = (item) => decide("review.accept", { id: item.id }, `Accepted: ${item.text}`);
     const dismiss = (item) => decide("review.dismiss", { id: item.id }, `Dismissed: ${item.text}`);
@@ -151,9 +169,9 @@ export function Inbox() {
             ? {
                   j: () => move(1),
                   k: () => move(-1),
-                  a: () => accept(focused()),
-                  c: () => canCorrect(focused()) && setCorrecting(focused()),
-                  d: () => dismiss(focused()),
+                  a: onFocused(accept),
+                  c: onFocused((item) => canCorrect(item) && setCorrecting(item)),
+                  d: onFocused(dismiss),
               }
             : {},
     );
@@ -181,7 +199,14 @@ export function Inbox() {
             {!pages.isLoading && !pages.error && !has && (
                 <Empty>Nothing waits for a decision.</Empty>
             )}
-            <ul class="plain decisions" ref={list} aria-label="Decisions">
+            <ul
+                class="plain decisions"
+                ref={list}
+                aria-label="Decisions"
+                onFocusIn={(event) => {
+                    place.current = Number(event.target.closest("[data-row]").dataset.row);
+                }}
+            >
                 {pages.rows.map((item, i) => (
                     <Item
                         key={item.id}

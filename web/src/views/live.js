@@ -130,7 +130,7 @@ export function Live() {
                     aria-pressed={frozen !== null}
                     onClick={() => setFrozen(frozen ? null : events.value)}
                 >
-                    {frozen ? "Go on" : "Pause"}
+                    {frozen ? "Resume" : "Pause"}
                 </button>
                 <span class="muted">
                     {state.value === "live" ? "connected" : "connecting …"}, {rows.length} shown

@@ -25,7 +25,7 @@ import {
 const parts = [
     ["similarity", "similarity", (p) => p.similarity * 0.4],
     ["recency", "recency", (p) => p.recency * p.similarity * 0.3],
-    ["frequency", "fame", (p) => p.frequency * p.similarity * 0.3],
+    ["frequency", "frequency", (p) => p.frequency * p.similarity * 0.3],
 ];
 
 // One bar per part; together they are as long as the score.
@@ -47,27 +47,58 @@ function ScoreBar({ score, of }) {
     return <Score score={score} bars={bars} text={text} />;
 }
 
+const partNames = {
+    similarity: "Similarity to the question",
+    recency: "Recency",
+    frequency: "Frequency of its entity",
+};
+
+// What each part is, and what it adds to the score.
 function ScoreTable({ score, of }) {
-    const rows = [
-        ["Similarity by meaning and words", of.similarity],
-        ["– part from meaning", of.meaning],
-        ["– part from words", of.words],
-        ["– part from its neighbours in the session", of.neighbours],
-        ["Recency", of.recency],
-        ["Fame of its entity", of.frequency],
-        ["Factor for importance", of.boost],
-        ["Score", score],
-    ].filter(([, value]) => value !== undefined);
+    const sources = [
+        ["by meaning", of.meaning],
+        ["by words", of.words],
+        ["by its neighbours in the session", of.neighbours],
+    ].filter(([, value]) => value > 0);
     return (
         <table class="score-table">
-            <caption>Parts of the score for this search</caption>
+            <caption>How the score of this search is made</caption>
+            <thead>
+                <tr>
+                    <th>Part</th>
+                    <th>Value</th>
+                    <th>Adds</th>
+                </tr>
+            </thead>
             <tbody>
-                {rows.map(([name, value]) => (
+                {parts.map(([look, , share]) => (
                     <tr>
-                        <th scope="row">{name}</th>
-                        <td>{value.toFixed(3)}</td>
+                        <th scope="row">
+                            <i class={look} /> {partNames[look]}
+                            {look === "similarity" && (
+                                <span class="of">
+                                    {sources
+                                        .map(([name, value]) => `${name} ${value.toFixed(2)}`)
+                                        .join(", ")}
+                                </span>
+                            )}
+                        </th>
+                        <td>{of[look].toFixed(2)}</td>
+                        <td>{(share(of) * of.boost).toFixed(2)}</td>
                     </tr>
                 ))}
+                {of.boost !== 1 && (
+                    <tr>
+                        <th scope="row">Factor for importance, in all of them</th>
+                        <td>{of.boost.toFixed(2)}</td>
+                        <td />
+                    </tr>
+                )}
+                <tr>
+                    <th scope="row">Score</th>
+                    <td />
+                    <td>{score.toFixed(2)}</td>
+                </tr>
             </tbody>
         </table>
     );
@@ -286,7 +317,15 @@ function Memory({ id, hits }) {
                     <Pairs
                         of={[
                             ["Status", m.status],
-                            ["About", m.entity_refs.join(", ")],
+                            [
+                                "About",
+                                m.entity_refs.length > 0 &&
+                                    m.entity_refs.map((ref) => (
+                                        <a class="chip" href={link("entities", ref)}>
+                                            {ref}
+                                        </a>
+                                    )),
+                            ],
                             ["Kind", `${m.type}, ${m.subtype.fact_type}`],
                             ["Origin", m.source.replaceAll("_", " ")],
                             ["Trust", m.trust],

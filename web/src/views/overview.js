@@ -4,7 +4,18 @@ import { call, epoch } from "../api.js";
 import { events } from "../live.js";
 import { useCall } from "../data.js";
 import { link, user } from "../route.js";
-import { Badge, bytes, Empty, Loading, number, Pairs, Problem, Time, useStepKeys } from "../ui.js";
+import {
+    Badge,
+    bytes,
+    count,
+    Empty,
+    Loading,
+    number,
+    Pairs,
+    Problem,
+    Time,
+    useStepKeys,
+} from "../ui.js";
 import { EventLine } from "./live.js";
 
 const BARS = 60;
@@ -29,7 +40,7 @@ function Writes({ list }) {
             Math.min(BARS - 1, Math.floor(((Date.parse(event.recorded_at) - from) / span) * BARS))
         ]++;
     const most = Math.max(...counts);
-    const text = `${list.length} events in ${BARS} slices of time, at most ${most} in one`;
+    const text = `${count(list.length, "event")}, at most ${number(most)} per bar`;
     return (
         <figure class="chart">
             <svg
@@ -141,7 +152,7 @@ const toneOf = { normal: "good", elevated: "warn", high: "warn", critical: "bad"
 
 function Pulse({ guard, samples, window: w }) {
     const perSecond = (list) =>
-        list.length > 0 ? `${number(Math.round(list.at(-1).value * 10) / 10)} per s` : "";
+        list.length > 0 ? `${number(Math.round(list.at(-1).value * 10) / 10)} per s` : "–";
     const curves = [
         ["Reads", "reads"],
         ["Recalls", "recalls"],
@@ -260,7 +271,7 @@ export function Overview() {
             <div class="tiles">
                 {log.data && (
                     <Tile
-                        name={`Events of ${user.value}`}
+                        name={`Events of user ${user.value}`}
                         value={number(log.data.head_seq)}
                         note={
                             events.value[0] && (
@@ -299,7 +310,7 @@ export function Overview() {
             </div>
             {guard.data && <Pulse guard={guard.data} samples={samples} window={window.data} />}
             <section class="card">
-                <h2>Writes of {user.value}</h2>
+                <h2>Writes of user {user.value}</h2>
                 <Writes list={events.value} />
             </section>
             <div class="columns">

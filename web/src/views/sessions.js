@@ -1,7 +1,9 @@
 // sessions.js - conversations: their messages, their summaries, and what each message led to.
-import { useMemo } from "preact/hooks";
-import { useCall, usePages, useSettled } from "../data.js";
-import { link, route, setQuery } from "../route.js";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { call, epoch } from "../api.js";
+import { SETTLE_MS, useCall, usePages, useSettled } from "../data.js";
+import { changes } from "../live.js";
+import { link, route, scoped, setQuery } from "../route.js";
 import {
     Badge,
     Empty,
@@ -96,20 +98,55 @@ function SessionList() {
 const NOT_LED = /^(session|summary)\./;
 const NONE = { led: [], meanwhile: [] };
 
+// The daemon looks for the events of a session in at most 10,000 events of the user per page.
+const PAGES_MAX = 20;
+
+// The events of a session from event `from` on; later only those that came since are read.
+function useEvents(id, from) {
+    const [found, setFound] = useState([]);
+    const place = useRef({ epoch: -1, seq: 0 }); // Events up to here were read.
+    const newest = ["session", "fact", "memory", "todo"].map((room) => changes.value[room]).join();
+    useEffect(() => {
+        if (from === undefined) return undefined;
+        const controller = new AbortController();
+        const read = (args) => call("event.list", scoped(args), controller.signal);
+        const readNew = async () => {
+            const isNew = place.current.epoch !== epoch.value;
+            const more = [];
+            let head = 0;
+            let at = { after_seq: isNew ? from - 1 : place.current.seq };
+            for (let i = 0; at && i < PAGES_MAX; i++) {
+                const page = await read({ session_id: id, limit: 1000, ...at });
+                head ||= page.head_seq;
+                more.push(...page.events);
+                at = page.next_cursor && { cursor: page.next_cursor };
+            }
+            place.current = { epoch: epoch.value, seq: head };
+            const seqs = new Set(more.map((event) => event.seq));
+            setFound((old) => [
+                ...(isNew ? [] : old.filter((event) => !seqs.has(event.seq))),
+                ...more,
+            ]);
+        };
+        const isFirst = place.current.epoch !== epoch.value;
+        const timer = setTimeout(() => readNew().catch(() => {}), isFirst ? 0 : SETTLE_MS);
+        return () => {
+            clearTimeout(timer);
+            controller.abort();
+        };
+    }, [id, from, newest, epoch.value]);
+    return found;
+}
+
 // For each message, by its seq: the events that were made from it, which name it, and the others
 // that programs wrote in this session before the next message.
 function useResults(id, messages) {
-    const log = useCall("event.list", { session_id: id, limit: 1000 }, [
-        "session",
-        "fact",
-        "memory",
-        "todo",
-    ]);
+    const found = useEvents(id, messages[0]?.seq);
     return useMemo(() => {
         const results = new Map(messages.map((m) => [m.seq, { led: [], meanwhile: [] }]));
         const seqs = new Map(messages.map((m) => [m.id, m.seq]));
         const starts = messages.map((m) => m.seq);
-        for (const event of log.data?.events ?? []) {
+        for (const event of found) {
             if (NOT_LED.test(event.type)) continue;
             const from = seqs.get(event.refs?.message_id);
             const before = starts.findLast((seq) => seq < event.seq);
@@ -118,7 +155,7 @@ function useResults(id, messages) {
                 results.get(before).meanwhile.push(event);
         }
         return results;
-    }, [log.data, messages]);
+    }, [found, messages]);
 }
 
 const Results = ({ of, label }) =>
@@ -163,6 +200,13 @@ function Session({ id }) {
     const summaries = useCall("summary.list", { session_id: id, limit: 20 }, ["summary"]);
     const results = useResults(id, pages.rows);
     const s = session.data;
+    // A message that was found may be on a later page.
+    const sought = useRef(null);
+    const isThere = pages.rows.some((message) => message.id === at);
+    useEffect(() => {
+        if (isThere) sought.current?.scrollIntoView({ block: "center" });
+        else if (at) pages.more();
+    }, [at, isThere, pages.rows]);
     return (
         <article class="detail">
             <h2>{s?.external_id || id}</h2>
@@ -209,11 +253,7 @@ function Session({ id }) {
                     <li
                         key={message.id}
                         class={`message ${message.role} ${message.id === at ? "found" : ""}`}
-                        ref={
-                            message.id === at
-                                ? (li) => li?.scrollIntoView({ block: "nearest" })
-                                : undefined
-                        }
+                        ref={message.id === at ? sought : undefined}
                     >
                         <p class="muted">
                             <b>{message.speaker || message.role}</b> <Time at={message.at} />

@@ -51,7 +51,13 @@ function Health() {
                                 "Last backup",
                                 s.backup_at ? <Time at={s.backup_at} isLong /> : "never",
                             ],
-                            ["Scrub", s.scrub_blocked_by || (s.scrub_pending ? "pending" : "done")],
+                            [
+                                "Forgotten bytes",
+                                s.scrub_blocked_by ||
+                                    (s.scrub_pending
+                                        ? "still in the files"
+                                        : "none in the files"),
+                            ],
                             ["Queue of writes", number(s.counters.queue_length)],
                             ["Jobs failed", number(s.counters.jobs_failed)],
                             ...Object.entries(s.memory).map(([name, n]) => [
@@ -123,7 +129,7 @@ function Jobs() {
                     </select>
                 </label>
                 <button type="button" onClick={pages.reload}>
-                    Read again
+                    Refresh
                 </button>
             </div>
             <Problem error={pages.error} />
@@ -138,8 +144,12 @@ function Jobs() {
                             <Time at={job.created_at} />
                         </p>
                         <p class="muted">
-                            attempt {number(job.attempts)}
-                            {job.attempts_max < 1000 && ` of ${number(job.attempts_max)}`}
+                            {job.attempts === 0
+                                ? "not started yet"
+                                : `attempt ${number(job.attempts)}`}
+                            {job.attempts > 0 &&
+                                job.attempts_max < 1000 &&
+                                ` of ${number(job.attempts_max)}`}
                             {job.progress.total
                                 ? `, ${number(job.progress.done)} of ${number(job.progress.total)}`
                                 : ""}{" "}

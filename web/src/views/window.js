@@ -190,7 +190,9 @@ function MindMap({ resources, chosen, candidates, query }) {
                 />
             </div>
             <figcaption class="muted">
-                A larger circle has more tokens; a dashed one can be paged out.
+                A larger circle has more tokens; a dashed one can be paged out. Active resources are
+                in the context, indexed ones with their summary only in the map; cold ones were not
+                read or are outdated, offline ones cannot be read.
                 {resources.length > NODES_MAX &&
                     ` The ${NODES_MAX} largest of ${number(resources.length)} are drawn.`}
             </figcaption>
@@ -219,7 +221,7 @@ function Pressure({ window: w }) {
                 />
                 <span class="free" style={{ flexGrow: Math.max(0, p.available) }} />
             </div>
-            {p.warning && <p class="problem">{p.warning}</p>}
+            {p.warning && <p class="problem warn">{p.warning}</p>}
         </div>
     );
 }
