@@ -130,16 +130,22 @@ out:
  * whole texts survive in the unused parts of pages. VACUUM writes all pages again; the checkpoint
  * then overwrites the old ones in the file and ends with an empty WAL, which needs every reader of
  * an older snapshot to be gone. The copy that VACUUM makes is too large for memory, so it is a file
- * without a name; it contains only current rows. */
+ * without a name; it contains only current rows.
+ *
+ * A first checkpoint copies nearly all of the WAL while others read and write. The second one, for
+ * which they have to wait, then has little to copy, and time to wait for them. */
 
 #define SCRUB_BUSY_MS 10000
 #define CHECKPOINT_BUSY_MS 1500 /* Writers wait meanwhile. loci's own reads end after a second. */
 
 static loci_status empty_wal(lc_sqlite *db, loci_error *err)
 {
-    int code = sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL,
-                                         NULL);
+    int code;
 
+    /* Does not wait, and may be made by another connection at the same time. */
+    (void)sqlite3_wal_checkpoint(db->handle, "main");
+    db->busy_deadline_us = lc_clock_monotonic_us() + CHECKPOINT_BUSY_MS * 1000;
+    code = sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
         return lc_fail(err, LOCI_EUNAVAILABLE,
                        "a process is reading from the store, so its write-ahead log cannot be"
@@ -160,10 +166,8 @@ loci_status lc_sqlite_scrub(lc_db *base, loci_error *err)
     status = lc_sqlite_run(db, "pragma temp_store = file", err);
     if (status == LOCI_OK)
         status = lc_sqlite_run(db, "vacuum", err);
-    if (status == LOCI_OK) {
-        db->busy_deadline_us = lc_clock_monotonic_us() + CHECKPOINT_BUSY_MS * 1000;
+    if (status == LOCI_OK)
         status = empty_wal(db, err);
-    }
     (void)lc_sqlite_run(db, "pragma temp_store = memory", NULL); /* Cannot fail. */
     return status;
 }
