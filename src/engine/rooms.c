@@ -11,6 +11,7 @@
 #include "engine/compact_job.h"
 #include "engine/curate_job.h"
 #include "engine/extraction.h"
+#include "engine/file_jobs.h"
 #include "engine/internal.h"
 #include "engine/meaning.h"
 #include "engine/partition_job.h"
@@ -32,9 +33,11 @@ const lc_room *const lc_engine_rooms[] = {
 };
 
 const lc_job_kind *const lc_engine_job_kinds[] = {
-    &lc_job_purge,        &lc_job_rebuild,   &lc_job_discard, &lc_job_reembed,
-    &lc_job_extract,      &lc_job_curate,    &lc_job_compact, &lc_job_scrub,
-    &lc_job_summary_make, &lc_job_partition, &lc_job_verify,  NULL,
+    &lc_job_purge,       &lc_job_rebuild,     &lc_job_discard,
+    &lc_job_reembed,     &lc_job_extract,     &lc_job_curate,
+    &lc_job_compact,     &lc_job_scrub,       &lc_job_summary_make,
+    &lc_job_partition,   &lc_job_verify,      &lc_file_backup.job,
+    &lc_file_export.job, &lc_file_import.job, NULL,
 };
 
 const lc_recall_source *lc_engine_texts_at(size_t index)

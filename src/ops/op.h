@@ -227,12 +227,11 @@ typedef enum lc_cost {
 #define LC_OP_TENANT_ADMIN 64u /* About the whole tenant: admins of the tenant or store only. */
 #define LC_OP_SECRET 128u      /* Its answer has a secret: a repeat gets lc_call.repeat_answer. */
 #define LC_OP_SESSION 256u     /* Happens in a session: also takes session_id. */
-#define LC_OP_WHOLE_USER                                                                           \
-    512u /* About all personas of a user: not for callers narrowed to one of them. */
-#define LC_OP_READS_OWN 1024u /* A write that first reads rows of its user: lc_write.reads_own. */
-#define LC_OP_DESTROYS 2048u  /* Ends, hides or removes something that others may still need. */
-#define LC_OP_NO_STORE 4096u  /* Its answer does not depend on the store. */
-#define LC_OP_FILES 8192u     /* Works on named files alone: for when the store cannot be opened. */
+#define LC_OP_WHOLE_USER 512u  /* About all personas of a user: not for callers of one persona. */
+#define LC_OP_READS_OWN 1024u  /* A write that first reads rows of its user: lc_write.reads_own. */
+#define LC_OP_DESTROYS 2048u   /* Ends, hides or removes something that others may still need. */
+#define LC_OP_NO_STORE 4096u   /* Its answer does not depend on the store. */
+#define LC_OP_FILES 8192u /* Works on named files alone: for when the store cannot be opened. */
 #define LC_OP_LINES                                                                                \
     16384u /* With STREAMS: may give its result as lines (lc_call_line), over HTTP as the body. */
 #define LC_OP_STARTS 32768u /* Begins what others add to: refused if memory is critical. */
@@ -242,6 +241,7 @@ typedef enum lc_cost {
 #define LC_OP_PROCESS 131072u /* With MUTATES: changes this process only: no request_id. */
 #define LC_OP_JOB 262144u     /* With ALONE and MUTATES: starts a durable job (ops/op_job.h). */
 #define LC_OP_MAIN 524288u    /* About tokens or settings: in the main store (lc_call_route()). */
+#define LC_OP_LONG 1048576u   /* Over HTTP it may take an hour: it cannot be a job. */
 
 typedef struct lc_call lc_call;
 

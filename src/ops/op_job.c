@@ -361,13 +361,16 @@ static loci_status wait_for_job(waiting *w, bool wait, loci_error *err)
     return status;
 }
 
-static loci_status fail_as_job(const lc_job *job, loci_error *err)
+/* With `names_job` false the call does not look like one that is a job. */
+static loci_status fail_as_job(const lc_job *job, bool names_job, loci_error *err)
 {
     loci_status status = LOCI_EINTERNAL;
 
     if (job->status == LC_JOB_CANCELLED)
         return lc_fail(err, LOCI_ECANCELLED, "job %.*s was cancelled", LC_STR_ARG(job->id));
     (void)lc_status_find(job->error_code, &status); /* A code of a newer loci is internal here. */
+    if (!names_job)
+        return lc_fail(err, status, "%.*s", LC_STR_ARG(job->error_message));
     return lc_fail(err, status, "job %.*s failed: %.*s", LC_STR_ARG(job->id),
                    LC_STR_ARG(job->error_message));
 }
@@ -400,7 +403,7 @@ loci_status lc_job_start_run(lc_call *call, const lc_job_start *start, loci_erro
     }
     status = wait_for_job(&w, start->waits, err);
     if (status == LOCI_OK && (w.job.status == LC_JOB_FAILED || w.job.status == LC_JOB_CANCELLED))
-        status = fail_as_job(&w.job, err);
+        status = fail_as_job(&w.job, start->answer == NULL, err);
     if (status == LOCI_OK && start->answer != NULL)
         return start->answer(call, &w.job, err);
     if (status == LOCI_OK)

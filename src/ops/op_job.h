@@ -17,8 +17,9 @@ typedef struct lc_job_start {
     const lc_job_new *job; /* Added instead, if not NULL: a job with arguments. */
     const char *unit;      /* Unit of its progress: "events replayed". */
     bool waits;            /* The argument `wait`. */
-    /* Writes the answer instead, or fails the call, for a job that has not failed. NULL = the usual
-     * {job_id, status, result}. */
+    /* Writes the answer instead, or fails the call, for a job that has not failed; the error of one
+     * that has is the call's. NULL = the usual {job_id, status, result}, and errors name the job.
+     */
     loci_status (*answer)(lc_call *call, const lc_job *job, loci_error *err);
 } lc_job_start;
 

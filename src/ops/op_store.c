@@ -7,7 +7,6 @@
  */
 #include "ops/op.h"
 
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +17,13 @@
 #include "base/str.h"
 #include "base/url.h"
 #include "engine/engine.h"
+#include "engine/file_jobs.h"
 #include "engine/models.h"
 #include "engine/route.h"
 #include "engine/store_jobs.h"
+#include "engine/verify_job.h"
 #include "ops/op_job.h"
-#include "ops/verify_as_job.h"
+#include "ops/upkeep_as_job.h"
 #include "store/backup.h"
 #include "store/db_upkeep.h"
 #include "store/discard.h"
@@ -50,9 +51,9 @@ struct store_work {
     lc_call *call;
     lc_dump_plan plan; /* Outlives the connection, as it must. */
     store_run *run;
-    int64_t told_us; /* Time of the last progress report. */
-    loci_str named;  /* The argument `path`, or none, */
-    char *path;      /* and the file that it names; NULL = none. */
+    int64_t told_us;          /* Time of the last progress report. */
+    lc_file_work file;        /* Of the argument `path`; no path = none was named. */
+    const lc_file_kind *kind; /* The work of run_file(). */
 };
 
 /* Input of the operations on files; verify and migrate take no arguments. */
@@ -121,32 +122,67 @@ static loci_status place_in_transfer_dir(lc_call *call, loci_str name, loci_str 
     return status;
 }
 
-/* Runs `run` on a connection of its own and reports its progress ten times per second. */
-static loci_status run_work(lc_call *call, store_run *run, loci_error *err)
+/* Finds the file that the argument `path` names, if there is one. */
+static loci_status find_file(store_work *work, loci_error *err)
 {
-    loci_engine *engine = call->engine;
-    store_work work = {.call = call, .run = run};
+    lc_call *call = work->call;
     const store_input *in = call->input; /* NULL: the operation takes no arguments. */
+    loci_str path;
     loci_status status;
 
-    if (in != NULL && in->path.ptr != NULL) {
-        loci_str path = in->path;
-
-        work.named = in->path;
-        if (call->is_remote) {
-            status = place_in_transfer_dir(call, in->path, &path, err);
-            if (status != LOCI_OK)
-                return status;
-        }
-        work.path = (char *)lc_arena_copy(call->arena, path).ptr;
-        if (work.path == NULL)
-            return lc_fail_memory(err);
+    if (in == NULL || in->path.ptr == NULL)
+        return LOCI_OK;
+    path = in->path;
+    if (call->is_remote) {
+        status = place_in_transfer_dir(call, in->path, &path, err);
+        if (status != LOCI_OK)
+            return status;
     }
-    status = lc_dump_plan_init(&work.plan, &lc_engine_env(engine)->heap,
-                               lc_engine_catalogue(engine), err);
+    path = lc_arena_copy(call->arena, path);
+    if (path.ptr == NULL)
+        return lc_fail_memory(err);
+    work->file = (lc_file_work){.path = path.ptr,
+                                .name = in->path,
+                                .replaces = in->force,
+                                .now_us = call->now_us,
+                                .tenant = in->tenant};
+    return LOCI_OK;
+}
+
+/* Runs `work` on a connection of its own and reports its progress ten times per second. */
+static loci_status run_work(store_work *work, loci_error *err)
+{
+    loci_engine *engine = work->call->engine;
+    loci_status status = lc_dump_plan_init(&work->plan, &lc_engine_env(engine)->heap,
+                                           lc_engine_catalogue(engine), err);
+
     if (status == LOCI_OK)
-        status = lc_engine_with_connection(engine, run_on, &work, err);
-    lc_dump_plan_clear(&work.plan);
+        status = lc_engine_with_connection(engine, run_on, work, err);
+    lc_dump_plan_clear(&work->plan);
+    return status;
+}
+
+static loci_status do_file(store_work *work, const lc_upkeep *upkeep, loci_error *err)
+{
+    return work->kind->run(&work->file, upkeep, &work->call->out, err);
+}
+
+/* A caller over HTTP waits 30 seconds at most: for it the work is a job. */
+static loci_status run_file(lc_call *call, const lc_file_kind *kind, loci_error *err)
+{
+    store_work work = {.call = call, .run = do_file, .kind = kind};
+    loci_status status = find_file(&work, err);
+
+    if (status == LOCI_OK && lc_upkeep_is_job(call)) {
+        lc_upkeep_job job = {.kind = kind->job.name, .attempts_max = 1, .unit = kind->unit};
+
+        status = lc_file_job_args(&work.file, call->arena, &job.args, err);
+        return status == LOCI_OK ? lc_upkeep_as_job(call, &job, err) : status;
+    }
+    if (status == LOCI_OK)
+        status = run_work(&work, err);
+    if (status == LOCI_OK && kind->done != NULL)
+        kind->done(call->engine, &work.file);
     return status;
 }
 
@@ -318,17 +354,15 @@ static loci_status put_jobs(lc_json_writer *out, const char *name, lc_tx *tx, lo
     return status;
 }
 
-#define BACKUP_AT "backup_at" /* In meta. */
-
 static loci_status put_backup(lc_json_writer *out, lc_tx *tx, loci_error *err)
 {
     int64_t at_us = 0;
-    loci_status status = lc_meta_get_i64(tx, BACKUP_AT, 0, &at_us, err);
+    loci_status status = lc_meta_get_i64(tx, LC_BACKUP_AT, 0, &at_us, err);
 
     if (at_us > 0)
-        lc_jw_member_time(out, BACKUP_AT, at_us);
+        lc_jw_member_time(out, LC_BACKUP_AT, at_us);
     else
-        lc_jw_member_null(out, BACKUP_AT);
+        lc_jw_member_null(out, LC_BACKUP_AT);
     return status;
 }
 
@@ -496,12 +530,15 @@ static loci_status verify(store_work *work, const lc_upkeep *upkeep, loci_error 
     return LOCI_OK;
 }
 
-/* A caller over HTTP waits 30 seconds at most: for it the work is a job. A store that is only read
- * cannot have one. */
 static loci_status run_verify(lc_call *call, loci_error *err)
 {
-    return call->is_remote && !lc_engine_is_read_only(call->engine) ? lc_verify_as_job(call, err)
-                                                                    : run_work(call, verify, err);
+    if (lc_upkeep_is_job(call))
+        return lc_upkeep_as_job(call,
+                                &(lc_upkeep_job){.kind = lc_job_verify.name,
+                                                 .args = LC_STR("{}"),
+                                                 .unit = "events verified"},
+                                err);
+    return run_work(&(store_work){.call = call, .run = verify}, err);
 }
 
 static const lc_op op_verify = {
@@ -554,7 +591,7 @@ static loci_status migrate(store_work *work, const lc_upkeep *upkeep, loci_error
 
 static loci_status run_migrate(lc_call *call, loci_error *err)
 {
-    return run_work(call, migrate, err);
+    return run_work(&(store_work){.call = call, .run = migrate}, err);
 }
 
 static const lc_op op_migrate = {
@@ -654,42 +691,6 @@ static bool is_forced(const lc_call *call)
     return ((const store_input *)call->input)->force;
 }
 
-/* Whether two paths lead to one file, or would if it existed. `b` is absolute. */
-static bool is_same_file(const char *a, const char *b)
-{
-    char dir_a[LC_PATH_BYTES_MAX], dir_b[LC_PATH_BYTES_MAX];
-    const char *slash = strrchr(a, '/');
-    struct stat first, second;
-
-    if (stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-        first.st_ino == second.st_ino)
-        return true;
-    if (strcmp(slash != NULL ? slash + 1 : a, strrchr(b, '/') + 1) != 0)
-        return false;
-    (void)snprintf(dir_a, sizeof dir_a, "%s", a); /* Both are shorter. */
-    (void)snprintf(dir_b, sizeof dir_b, "%s", b);
-    return stat(dirname(dir_a), &first) == 0 && stat(dirname(dir_b), &second) == 0 &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
-/* A file that takes the place of the store, or of one that SQLite keeps beside it, destroys it. */
-static loci_status refuse_own_store(const store_work *work, const lc_db *db, loci_error *err)
-{
-    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
-    const char *store = db->driver->upkeep->path != NULL ? db->driver->upkeep->path(db) : NULL;
-    char own[LC_PATH_BYTES_MAX + 16];
-
-    if (work->path == NULL || store == NULL || store[0] != '/')
-        return LOCI_OK;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        (void)snprintf(own, sizeof own, "%s%s", store, suffixes[i]); /* Fits: it was opened. */
-        if (is_same_file(work->path, own))
-            return lc_fail(err, LOCI_EINVAL, "path: %s is %s", work->path,
-                           i == 0 ? "the store itself" : "a file of the store");
-    }
-    return LOCI_OK;
-}
-
 /* ---- store.backup --------------------------------------------------------------------------- */
 
 static const lc_param backup_params[] = {
@@ -707,45 +708,9 @@ static const lc_record backup_answer = {
         },
 };
 
-static loci_status backup(store_work *work, const lc_upkeep *upkeep, loci_error *err)
-{
-    lc_call *call = work->call;
-    int64_t bytes = 0;
-    loci_status status = refuse_own_store(work, upkeep->db, err);
-
-    if (status == LOCI_OK)
-        status = lc_backup(upkeep, work->path, is_forced(call), &bytes, err);
-    if (status != LOCI_OK)
-        return status;
-    lc_jw_object(&call->out);
-    lc_jw_member_str(&call->out, "path", work->named);
-    lc_jw_member_int(&call->out, "bytes", bytes);
-    lc_jw_end(&call->out);
-    return LOCI_OK;
-}
-
-static loci_status note_backup(lc_tx *tx, void *ctx, loci_error *err)
-{
-    const lc_call *call = ctx;
-
-    return lc_meta_set_i64(tx, BACKUP_AT, call->now_us, err);
-}
-
-/* The time of the backup is kept in the store, so that a restarted daemon still reports it. The
- * backup is good even if it cannot be noted. */
 static loci_status run_backup(lc_call *call, loci_error *err)
 {
-    loci_status status = run_work(call, backup, err);
-    lc_write note = {.tenant_id = call->tenant_id,
-                     .user_id = LC_STR(""),
-                     .now_us = call->now_us,
-                     .deadline_us = call->deadline_us,
-                     .body = note_backup,
-                     .ctx = call};
-
-    if (status == LOCI_OK)
-        (void)lc_engine_write(call->engine, &note);
-    return status;
+    return run_file(call, &lc_file_backup, err);
 }
 
 static const lc_op op_backup = {
@@ -802,16 +767,16 @@ static loci_status restore(store_work *work, const lc_upkeep *upkeep, loci_error
 {
     lc_json_writer *out = &work->call->out;
     lc_backup_facts facts = {0};
-    loci_status status = refuse_own_store(work, upkeep->db, err);
+    loci_status status = lc_upkeep_refuse_own_file(upkeep->db, work->file.path, err);
 
     if (status == LOCI_OK)
         status = refuse_damaged(work, upkeep, err);
     if (status == LOCI_OK)
-        status = lc_restore(upkeep, work->path, &facts, err);
+        status = lc_restore(upkeep, work->file.path, &facts, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_object(out);
-    lc_jw_member_str(out, "path", work->named);
+    lc_jw_member_str(out, "path", work->file.name);
     lc_jw_member_text(out, "store_id", facts.store_id);
     lc_jw_member_int(out, "schema_version", facts.schema_version);
     lc_jw_end(out);
@@ -820,7 +785,12 @@ static loci_status restore(store_work *work, const lc_upkeep *upkeep, loci_error
 
 static loci_status run_restore(lc_call *call, loci_error *err)
 {
-    loci_status status = run_work(call, restore, err);
+    store_work work = {.call = call, .run = restore};
+    loci_status status = find_file(&work, err);
+
+    if (status != LOCI_OK)
+        return status;
+    status = run_work(&work, err);
 
     /* Also after a failure: it may have come after the copy. */
     lc_engine_store_replaced(call->engine);
@@ -835,7 +805,7 @@ static const lc_op op_restore = {
     .answer = &restore_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS |
-             LC_OP_DESTROYS,
+             LC_OP_DESTROYS | LC_OP_LONG, /* The job would be among the rows that it replaces. */
     .http = "POST /v1/store/restore",
     .look = {.sentence = "restored the store from {path}"},
     .example = "{\"path\":\"backup.db\"}",
@@ -863,44 +833,33 @@ static const lc_record export_answer = {
         },
 };
 
-static void put_counts(lc_json_writer *out, const lc_transfer_counts *counts)
-{
-    lc_jw_member_int(out, "users", counts->users);
-    lc_jw_member_int(out, "events", counts->events);
-    lc_jw_member_int(out, "settings", counts->settings);
-}
-
 static loci_status give_line(void *ctx, loci_str line, loci_error *err)
 {
     return lc_call_line(ctx, line, err);
 }
 
-static loci_status export_store(store_work *work, const lc_upkeep *upkeep, loci_error *err)
+static loci_status export_lines(store_work *work, const lc_upkeep *upkeep, loci_error *err)
 {
-    lc_call *call = work->call;
+    lc_json_writer *out = &work->call->out;
     lc_transfer_counts counts = {0};
-    loci_status status = refuse_own_store(work, upkeep->db, err);
+    loci_status status = lc_export(upkeep, give_line, work->call, &counts, err);
 
-    if (status == LOCI_OK && work->path != NULL)
-        status = lc_export_file(upkeep, work->path, is_forced(call), &counts, err);
-    else if (status == LOCI_OK)
-        status = lc_export(upkeep, give_line, call, &counts, err);
     if (status != LOCI_OK)
         return status;
-    lc_jw_object(&call->out);
-    if (work->path != NULL)
-        lc_jw_member_str(&call->out, "path", work->named);
-    put_counts(&call->out, &counts);
-    lc_jw_end(&call->out);
+    lc_jw_object(out);
+    lc_file_put_counts(out, &counts);
+    lc_jw_end(out);
     return LOCI_OK;
 }
 
 static loci_status run_export(lc_call *call, loci_error *err)
 {
-    if (((const store_input *)call->input)->path.ptr == NULL && call->sink == NULL)
+    if (((const store_input *)call->input)->path.ptr != NULL)
+        return run_file(call, &lc_file_export, err);
+    if (call->sink == NULL)
         return lc_fail(err, LOCI_EINVAL,
                        "path: missing, and the caller does not stream lines; name a file");
-    return run_work(call, export_store, err);
+    return run_work(&(store_work){.call = call, .run = export_lines}, err);
 }
 
 static const lc_op op_export = {
@@ -937,28 +896,9 @@ static const lc_record import_answer = {
         },
 };
 
-static loci_status import_store(store_work *work, const lc_upkeep *upkeep, loci_error *err)
-{
-    lc_json_writer *out = &work->call->out;
-    lc_transfer_counts counts = {0};
-    loci_status status = lc_import_file(upkeep, work->path, &counts, err);
-
-    if (status != LOCI_OK)
-        return status;
-    lc_jw_object(out);
-    lc_jw_member_str(out, "path", work->named);
-    put_counts(out, &counts);
-    lc_jw_member_int(out, "skipped", counts.events_skipped);
-    lc_jw_end(out);
-    return LOCI_OK;
-}
-
 static loci_status run_import(lc_call *call, loci_error *err)
 {
-    loci_status status = run_work(call, import_store, err);
-
-    lc_engine_settings_changed(call->engine);
-    return status;
+    return run_file(call, &lc_file_import, err);
 }
 
 static const lc_op op_import = {
@@ -1084,7 +1024,7 @@ static loci_status refuse_open_store(const lc_call *call, const char *path, loci
 {
     char own[LC_PATH_BYTES_MAX];
 
-    if (realpath(lc_engine_store(call->engine), own) == NULL || !is_same_file(path, own))
+    if (realpath(lc_engine_store(call->engine), own) == NULL || !lc_path_is_same(path, own))
         return LOCI_OK;
     return lc_fail(err, LOCI_EINVAL,
                    "path: %s is the store that is open here; end this process, then run `loci "

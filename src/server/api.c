@@ -16,6 +16,8 @@
 #include "server/api_args.h"
 #include "server/lines.h"
 
+#define LONG_US INT64_C(3600000000) /* For operations that cannot be jobs. */
+
 /* The data that all calls of a request share. The request id, deadline and cancel flag are those of
  * the request; texts live in its arena. */
 typedef struct api_caller {
@@ -79,6 +81,8 @@ static void run(const api_caller *caller, const lc_op *op, loci_str args)
     loci_error err;
     loci_status status = lc_auth_need(caller->who, lc_op_scopes(op), &err);
 
+    if (status == LOCI_OK && (op->flags & LC_OP_LONG) != 0)
+        lc_http_set_deadline_us(request, lc_clock_monotonic_us() + LONG_US);
     if (status == LOCI_OK)
         status = make_options(caller, &options, &err);
     if (status == LOCI_OK && (op->flags & LC_OP_MUTATES) != 0)

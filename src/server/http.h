@@ -114,6 +114,8 @@ void lc_http_set_state(lc_http_request *request, void *state);
 void *lc_http_state(const lc_http_request *request);
 /* Monotonic µs. */
 int64_t lc_http_deadline_us(const lc_http_request *request);
+/* Before the request is deferred: the answer may take until then. */
+void lc_http_set_deadline_us(lc_http_request *request, int64_t deadline_us);
 /* Becomes non-zero when the client has disconnected; for loci_call_options.cancel. */
 const volatile int *lc_http_cancel(const lc_http_request *request);
 

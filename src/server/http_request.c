@@ -95,6 +95,11 @@ int64_t lc_http_deadline_us(const lc_http_request *request)
     return request->deadline_us;
 }
 
+void lc_http_set_deadline_us(lc_http_request *request, int64_t deadline_us)
+{
+    request->deadline_us = deadline_us;
+}
+
 const volatile int *lc_http_cancel(const lc_http_request *request)
 {
     return &request->cancel;

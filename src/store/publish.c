@@ -197,3 +197,20 @@ void lc_publish_abandon(lc_publish *publish)
     }
     publish->temporary[0] = '\0';
 }
+
+bool lc_path_is_same(const char *a, const char *b)
+{
+    char dir_a[LC_PATH_BYTES_MAX], dir_b[LC_PATH_BYTES_MAX];
+    const char *slash = strrchr(a, '/');
+    struct stat first, second;
+
+    if (stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+        first.st_ino == second.st_ino)
+        return true;
+    if (strcmp(slash != NULL ? slash + 1 : a, strrchr(b, '/') + 1) != 0)
+        return false;
+    (void)snprintf(dir_a, sizeof dir_a, "%s", a); /* Both are shorter. */
+    (void)snprintf(dir_b, sizeof dir_b, "%s", b);
+    return stat(dirname(dir_a), &first) == 0 && stat(dirname(dir_b), &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}

@@ -40,4 +40,7 @@ void lc_publish_abandon(lc_publish *publish);
 /* A status for errno, naming the path and what to do. */
 loci_status lc_fail_path(loci_error *err, const char *path, int error);
 
+/* Whether two paths lead to one file, or would if it existed. `b` is absolute. */
+bool lc_path_is_same(const char *a, const char *b);
+
 #endif /* LC_STORE_PUBLISH_H */

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "store/db_upkeep.h"
+#include "store/publish.h"
 
 #define LABEL_PART_BYTES 40
 
@@ -39,6 +41,23 @@ bool lc_status_is_about_data(loci_status status)
     default:
         return false;
     }
+}
+
+loci_status lc_upkeep_refuse_own_file(const lc_db *db, const char *path, loci_error *err)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    const char *store = db->driver->upkeep->path != NULL ? db->driver->upkeep->path(db) : NULL;
+    char own[LC_PATH_BYTES_MAX + 16];
+
+    if (store == NULL || store[0] != '/')
+        return LOCI_OK;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        (void)snprintf(own, sizeof own, "%s%s", store, suffixes[i]); /* Fits: it was opened. */
+        if (lc_path_is_same(path, own))
+            return lc_fail(err, LOCI_EINVAL, "path: %s is %s", path,
+                           i == 0 ? "the store itself" : "a file of the store");
+    }
+    return LOCI_OK;
 }
 
 static loci_status count_heads(lc_tx *tx, void *ctx, loci_error *err)

@@ -42,6 +42,10 @@ bool lc_status_is_about_data(loci_status status);
 /* How many users have a head, and the sum of their events. */
 loci_status lc_upkeep_count(lc_db *db, int64_t *out_users, int64_t *out_events, loci_error *err);
 
+/* LOCI_EINVAL if `path` is the file of the store, or one that SQLite keeps beside it: a file that
+ * takes their place destroys the store. */
+loci_status lc_upkeep_refuse_own_file(const lc_db *db, const char *path, loci_error *err);
+
 loci_status lc_upkeep_report(const lc_upkeep *upkeep, const char *what, int64_t done, int64_t total,
                              loci_error *err);
 

@@ -4,9 +4,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/str.h"
 #include "engine/engine.h"
 #include "engine/internal.h"
 #include "lib/calls.h"
+#include "lib/postgres.h"
 #include "session/session.h"
 #include "store/transfer.h"
 
@@ -534,7 +536,7 @@ TEST(job_ops, upkeep_appends_nothing_until_an_import_is_finished)
     test_close(engine);
 }
 
-/* ---- Verify over HTTP ------------------------------------------------------------------------ */
+/* ---- Upkeep over HTTP ------------------------------------------------------------------------ */
 
 static loci_engine *open_with_workers(const char *path)
 {
@@ -548,8 +550,8 @@ static loci_engine *open_with_workers(const char *path)
 }
 
 /* As a caller over HTTP, who may wait for so long. */
-static loci_status verify_remote(loci_engine *engine, int64_t timeout_ms, const char **out,
-                                 loci_error *err)
+static loci_status call_remote(loci_engine *engine, const char *name, const char *args,
+                               int64_t timeout_ms, const char **out, loci_error *err)
 {
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
     loci_answer *answer = NULL;
@@ -557,10 +559,16 @@ static loci_status verify_remote(loci_engine *engine, int64_t timeout_ms, const 
 
     options.flags = LOCI_CALL_REMOTE;
     options.timeout_ms = timeout_ms;
-    status = loci_call(engine, "store.verify", LC_STR("{}"), &options, &answer, err);
+    status = loci_call(engine, name, loci_str_of(args), &options, &answer, err);
     *out = status == LOCI_OK ? test_format("%s", loci_answer_json(answer).ptr) : "";
     loci_answer_free(answer);
     return status;
+}
+
+static loci_status verify_remote(loci_engine *engine, int64_t timeout_ms, const char **out,
+                                 loci_error *err)
+{
+    return call_remote(engine, "store.verify", "{}", timeout_ms, out, err);
 }
 
 TEST(job_ops, verify_of_a_remote_caller_is_a_job)
@@ -606,5 +614,73 @@ TEST(job_ops, a_verify_that_takes_longer_than_its_call_goes_on)
     CHECK_STR_EQ(
         test_member_text(test_call(engine, "job.get", "{'scope':'store','id':'%s'}", id), "status"),
         "done");
+    test_close(engine);
+}
+
+static loci_engine *open_with_folder(const char *path, const char *folder)
+{
+    loci_open_options options = test_open_options(path);
+    loci_engine *engine = NULL;
+    loci_error err;
+
+    options.flags = 0;
+    options.settings = test_format("{\"store.transfer_dir\":\"%s\"}", folder);
+    CHECK_OK(loci_open(&options, &engine, &err), err);
+    return engine;
+}
+
+TEST(job_ops, files_of_a_remote_caller_are_jobs)
+{
+    const char *folder = test_tmpdir(), *out;
+    loci_engine *engine = open_with_folder(fixture_path(), folder);
+    loci_error err;
+
+    (void)test_call(engine, "fact.write", "{'key':'k','value':1}");
+    CHECK_OK(call_remote(engine, "store.export", "{\"path\":\"e\"}", 60000, &out, &err), err);
+    CHECK_STR_EQ(out, "{\"path\":\"e\",\"users\":1,\"events\":1,\"settings\":0}");
+    CHECK_OK(call_remote(engine, "store.import", "{\"path\":\"e\"}", 60000, &out, &err), err);
+    CHECK_STR_EQ(out, "{\"path\":\"e\",\"users\":1,\"events\":1,\"settings\":0,\"skipped\":1}");
+    CHECK_EQ(count_jobs(engine, "store", "store.export"), 1);
+    CHECK_EQ(count_jobs(engine, "store", "store.import"), 1);
+    /* The error is that of the call, at once: it would be the same in every attempt. */
+    CHECK_STATUS(LOCI_ECONFLICT,
+                 call_remote(engine, "store.export", "{\"path\":\"e\"}", 60000, &out, &err));
+    CHECK_CONTAINS(err.message, "exists");
+    CHECK(strstr(err.message, "job_") == NULL);
+    CHECK_STATUS(LOCI_ENOTFOUND,
+                 call_remote(engine, "store.import", "{\"path\":\"f\"}", 60000, &out, &err));
+    test_close(engine);
+}
+
+TEST(job_ops, a_backup_that_takes_longer_than_its_call_goes_on)
+{
+    const char *path = fixture_path(), *folder = test_tmpdir(), *id, *out;
+    loci_engine *engine;
+    loci_error err;
+    loci_str job;
+
+    if (test_is_postgres())
+        return; /* Its backups are made with pg_dump. */
+    engine = open_with_folder(path, folder);
+    (void)test_call(engine, "fact.write", "{'key':'k','value':1}");
+    lc_workers_pause(engine->workers);
+    CHECK_STATUS(LOCI_EDEADLINE,
+                 call_remote(engine, "store.backup", "{\"path\":\"b\"}", 2000, &out, &err));
+    id = test_format("%.*s", LC_STR_ARG(test_member_text(loci_str_of(err.data), "job_id")));
+    CHECK_CONTAINS(err.message, id);
+    CHECK_STR_EQ(test_member(test_call(engine, "store.status", "{}"), "backup_at"), "null");
+    loci_close(engine);
+
+    engine = open_with_folder(path, folder);
+    do {
+        lc_clock_sleep_us(5000);
+        job = test_call(engine, "job.get", "{'scope':'store','id':'%s'}", id);
+        CHECK(!lc_str_is(test_member_text(job, "status"), "failed"));
+    } while (!lc_str_is(test_member_text(job, "status"), "done"));
+    CHECK_STR_EQ(test_member_text(job, "result.path"), "b");
+    CHECK(test_member_text(test_call(engine, "store.status", "{}"), "backup_at").len > 0);
+    test_close(engine);
+    engine = test_open(test_format("%s/b", folder));
+    CHECK_EQ(test_member_int(test_call(engine, "fact.current", "{'key':'k'}"), "value"), 1);
     test_close(engine);
 }

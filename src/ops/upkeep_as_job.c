@@ -1,16 +1,16 @@
-/* verify_as_job.c - translates the result of the job. */
-#include "ops/verify_as_job.h"
+/* upkeep_as_job.c - translates the end of the job. */
+#include "ops/upkeep_as_job.h"
 
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "engine/verify_job.h"
+#include "engine/engine.h"
 #include "ops/op_job.h"
 #include "store/event.h"
 
-static loci_status answer_verified(lc_call *call, const lc_job *job, loci_error *err)
+static loci_status answer_as_call(lc_call *call, const lc_job *job, loci_error *err)
 {
     const lc_json *result;
     char going_on[64];
@@ -20,9 +20,9 @@ static loci_status answer_verified(lc_call *call, const lc_job *job, loci_error 
     if (!lc_job_status_is_ended(job->status)) {
         (void)snprintf(going_on, sizeof going_on, "{\"job_id\":\"%.*s\"}", LC_STR_ARG(job->id));
         status = lc_fail(err, LOCI_EDEADLINE,
-                         "store.verify takes longer than this call may: it goes on as %.*s; call "
+                         "%s takes longer than this call may: it goes on as %.*s; call "
                          "job.get {\"scope\":\"store\"} for its progress and result",
-                         LC_STR_ARG(job->id));
+                         call->op->name, LC_STR_ARG(job->id));
         lc_error_set_data(err, loci_str_of(going_on));
         return status;
     }
@@ -40,17 +40,24 @@ static loci_status answer_verified(lc_call *call, const lc_job *job, loci_error 
     return status;
 }
 
-loci_status lc_verify_as_job(lc_call *call, loci_error *err)
+bool lc_upkeep_is_job(const lc_call *call)
 {
-    lc_job_new job = {
-        .kind = loci_str_of(lc_job_verify.name), .unique = LC_STR("verify"), .args = LC_STR("{}")};
+    return call->is_remote && !lc_engine_is_read_only(call->engine);
+}
+
+loci_status lc_upkeep_as_job(lc_call *call, const lc_upkeep_job *job, loci_error *err)
+{
+    lc_job_new added = {.kind = loci_str_of(job->kind),
+                        .unique = loci_str_of(job->kind),
+                        .attempts_max = job->attempts_max,
+                        .args = job->args};
 
     return lc_job_start_run(call,
                             &(lc_job_start){.tenant_id = LC_STR(""),
                                             .user_id = LC_STR(""),
-                                            .job = &job,
-                                            .unit = "events verified",
+                                            .job = &added,
+                                            .unit = job->unit,
                                             .waits = true,
-                                            .answer = answer_verified},
+                                            .answer = answer_as_call},
                             err);
 }
