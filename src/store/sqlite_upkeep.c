@@ -140,12 +140,21 @@ out:
 
 static loci_status empty_wal(lc_sqlite *db, loci_error *err)
 {
+    int64_t give_up_us;
     int code;
 
     /* Does not wait, and may be made by another connection at the same time. */
     (void)sqlite3_wal_checkpoint(db->handle, "main");
-    db->busy_deadline_us = lc_clock_monotonic_us() + CHECKPOINT_BUSY_MS * 1000;
-    code = sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    give_up_us = lc_clock_monotonic_us() + CHECKPOINT_BUSY_MS * 1000;
+    db->busy_deadline_us = give_up_us;
+    /* SQLite does not wait for a checkpoint of another connection, only for readers and writers. */
+    for (;;) {
+        code = sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL,
+                                         NULL);
+        if (code != SQLITE_BUSY || lc_clock_monotonic_us() >= give_up_us)
+            break;
+        lc_clock_sleep_us(1000);
+    }
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
         return lc_fail(err, LOCI_EUNAVAILABLE,
                        "a process is reading from the store, so its write-ahead log cannot be"
