@@ -86,6 +86,8 @@ TEST_ON(TEST_SERVERS, postgres, tables_that_have_grown_get_statistics)
     test_close(engine);
 }
 
+#define BEGIN_MS 1000 /* A busy machine begins within this time; the write takes longer. */
+
 /* `ctx`: the time that it asks for, or 0. */
 static loci_status sleep_long(lc_tx *tx, void *ctx, loci_error *err)
 {
@@ -109,8 +111,8 @@ TEST_ON(TEST_SERVERS, postgres, a_migration_may_take_longer_than_a_write)
     probe p;
 
     probe_open(&p, NULL);
-    CHECK_STATUS(LOCI_EDEADLINE, lc_db_write_one(p.db, 1, sleep_long, &none, &p.err));
-    CHECK_OK(lc_db_write_one(p.db, 1, sleep_long, &minute_us, &p.err), p.err);
+    CHECK_STATUS(LOCI_EDEADLINE, lc_db_write_one(p.db, BEGIN_MS, sleep_long, &none, &p.err));
+    CHECK_OK(lc_db_write_one(p.db, BEGIN_MS, sleep_long, &minute_us, &p.err), p.err);
     probe_close(&p);
 }
 
