@@ -214,7 +214,7 @@ static loci_status run_import(lc_job_run *run, loci_error *err)
 }
 
 const lc_file_kind lc_file_backup = {
-    .job = {.name = "store.backup",
+    .job = {.name = LC_BACKUP_JOB,
             .help = "Copy the store, while it is in use, into one file",
             .run = run_backup},
     .unit = "pages copied",

@@ -149,12 +149,21 @@ loci_status lc_backup_check(const lc_upkeep *upkeep, const char *path, lc_backup
     return status;
 }
 
-/* A random number, so that no earlier user of the store has seen it. */
+static const lc_sql end_backups_sql = {
+    "delete from jobs where kind = $1 and status in ('queued', 'running')", "t", NULL};
+
+/* The mark is a random number, so that no earlier user of the store has seen it. A backup that was
+ * made by a job has the row of this job, as running: no worker would ever end it. */
 static loci_status mark_restored(lc_tx *tx, void *ctx, loci_error *err)
 {
+    loci_status status = lc_tx_exec(tx, &end_backups_sql,
+                                    (lc_arg[]){LC_T(loci_str_of(LC_BACKUP_JOB))}, err);
+
     (void)ctx;
-    return lc_meta_set_i64(tx, RESTORE_MARK, (int64_t)(lc_random_next(&tx->db->env->random) >> 1),
-                           err);
+    return status == LOCI_OK
+               ? lc_meta_set_i64(tx, RESTORE_MARK,
+                                 (int64_t)(lc_random_next(&tx->db->env->random) >> 1), err)
+               : status;
 }
 
 loci_status lc_tx_restore_mark(lc_tx *tx, int64_t *out, loci_error *err)

@@ -9,7 +9,8 @@
 
 #include "store/upkeep.h"
 
-#define LC_BACKUP_AT "backup_at" /* In meta: domain time of the last backup, in µs. */
+#define LC_BACKUP_AT "backup_at"     /* In meta: domain time of the last backup, in µs. */
+#define LC_BACKUP_JOB "store.backup" /* Kind of the jobs that make backups. */
 
 /* Copies the store to `path`. A file that exists there is LOCI_ECONFLICT unless `replace`. */
 loci_status lc_backup(const lc_upkeep *upkeep, const char *path, bool replace, int64_t *out_bytes,

@@ -684,3 +684,21 @@ TEST(job_ops, a_backup_that_takes_longer_than_its_call_goes_on)
     CHECK_EQ(test_member_int(test_call(engine, "fact.current", "{'key':'k'}"), "value"), 1);
     test_close(engine);
 }
+
+/* A backup has the row of the job that made it, as running. */
+TEST(job_ops, a_backup_can_follow_a_restore_at_once)
+{
+    const char *folder = test_tmpdir(), *out;
+    loci_engine *engine;
+    loci_error err;
+
+    if (test_is_postgres())
+        return; /* Its backups are made with pg_dump. */
+    engine = open_with_folder(fixture_path(), folder);
+    (void)test_call(engine, "fact.write", "{'key':'k','value':1}");
+    CHECK_OK(call_remote(engine, "store.backup", "{\"path\":\"b\"}", 60000, &out, &err), err);
+    CHECK_OK(call_remote(engine, "store.restore", "{\"path\":\"b\"}", 60000, &out, &err), err);
+    CHECK_EQ(count_jobs(engine, "store", "store.backup"), 0);
+    CHECK_OK(call_remote(engine, "store.backup", "{\"path\":\"c\"}", 60000, &out, &err), err);
+    test_close(engine);
+}
