@@ -44,7 +44,7 @@ static loci_status write_note(lc_tx *tx, void *ctx, loci_error *err)
 
 /* The time is kept in the store, so that a restarted daemon still reports it. The backup is good
  * even if it cannot be noted. */
-static void note_backup(loci_engine *engine, const lc_file_work *work)
+static void note_backup(loci_engine *engine, const lc_file_work *work, loci_status status)
 {
     lc_write note = {.tenant_id = LC_STR(""),
                      .user_id = LC_STR(""),
@@ -53,7 +53,8 @@ static void note_backup(loci_engine *engine, const lc_file_work *work)
                      .body = write_note,
                      .ctx = (void *)work};
 
-    (void)lc_engine_write(engine, &note);
+    if (status == LOCI_OK)
+        (void)lc_engine_write(engine, &note);
 }
 
 void lc_file_put_counts(lc_json_writer *out, const lc_transfer_counts *counts)
@@ -96,9 +97,11 @@ static loci_status import_file(const lc_file_work *work, const lc_upkeep *upkeep
     return LOCI_OK;
 }
 
-static void read_settings(loci_engine *engine, const lc_file_work *work)
+/* Also after a failure: it may have come behind the settings. */
+static void read_settings(loci_engine *engine, const lc_file_work *work, loci_status status)
 {
     (void)work;
+    (void)status;
     lc_engine_settings_changed(engine);
 }
 
@@ -187,8 +190,8 @@ static loci_status run_kind(const lc_file_kind *kind, lc_job_run *run, loci_erro
         status = lc_dump_plan_init(&j.plan, heap, lc_engine_catalogue(run->engine), err);
     if (status == LOCI_OK)
         status = lc_engine_with_connection(run->engine, do_work, &j, err);
-    if (status == LOCI_OK && kind->done != NULL)
-        kind->done(run->engine, &j.work);
+    if (kind->done != NULL)
+        kind->done(run->engine, &j.work, status);
     if (status == LOCI_OK)
         status = lc_buf_status(&j.result, err);
     if (status == LOCI_OK)

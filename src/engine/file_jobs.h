@@ -27,8 +27,8 @@ typedef struct lc_file_kind {
     /* Does the work with `upkeep`, whose tenant is that of the work; writes the answer. */
     loci_status (*run)(const lc_file_work *work, const lc_upkeep *upkeep, lc_json_writer *out,
                        loci_error *err);
-    /* After a success, without the connection; NULL = nothing is left to do. */
-    void (*done)(loci_engine *engine, const lc_file_work *work);
+    /* After the work, which ended with `status`, without the connection; NULL = nothing is left. */
+    void (*done)(loci_engine *engine, const lc_file_work *work, loci_status status);
 } lc_file_kind;
 
 /* Members of the answers about a transfer. */

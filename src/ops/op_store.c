@@ -179,10 +179,11 @@ static loci_status run_file(lc_call *call, const lc_file_kind *kind, loci_error 
         status = lc_file_job_args(&work.file, call->arena, &job.args, err);
         return status == LOCI_OK ? lc_upkeep_as_job(call, &job, err) : status;
     }
-    if (status == LOCI_OK)
-        status = run_work(&work, err);
-    if (status == LOCI_OK && kind->done != NULL)
-        kind->done(call->engine, &work.file);
+    if (status != LOCI_OK)
+        return status;
+    status = run_work(&work, err);
+    if (kind->done != NULL)
+        kind->done(call->engine, &work.file, status);
     return status;
 }
 
